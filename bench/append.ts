@@ -1,0 +1,68 @@
+import { type MessageId, type NewEvent, type OwnerId, parseThreadId } from 'holdfast'
+import { type BenchEngine, openEngines } from './engines.ts'
+import { measure, ms, printTable, type Row } from './measure.ts'
+
+const commits = 40
+
+export async function benchAppend(): Promise<void> {
+  const engines = await openEngines()
+  const rows: Row[] = []
+  for (const engine of engines) {
+    rows.push(...(await benchOne(engine, 1, 1.5)), ...(await benchOne(engine, 50, 2)))
+    await engine.close()
+  }
+  printTable('Append: durable commits to one thread, against raw rows of the same bytes', rows)
+}
+
+async function benchOne(engine: BenchEngine, events: number, bar: number): Promise<readonly Row[]> {
+  const threadId = parseThreadId(`append-${events}`)
+  const turnId = `turn-${events}` as MessageId
+  await engine.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  const start: readonly NewEvent[] = [
+    { type: 'turn-started', turnId, at: 1, replyTo: null },
+    { type: 'step-started', turnId, at: 1, step: 0 },
+    { type: 'text-started', turnId, at: 1, block: '0.0', kind: 'text' },
+  ]
+  await engine.store.commit([{ threadId, events: start }])
+  const delta = 'about forty characters of streamed text '
+  const batch: readonly NewEvent[] = Array.from({ length: events }, () => ({
+    type: 'text-appended',
+    turnId,
+    at: 1,
+    block: '0.0',
+    delta,
+  }))
+  const body = JSON.stringify({ type: 'text-appended', block: '0.0', delta })
+  let seq = 0
+  const [raw, ours] = await measure(
+    [
+      {
+        name: 'raw',
+        async run() {
+          for (let commit = 0; commit < commits; commit++) {
+            await engine.raw.insert(batch.map(() => ({ thread: threadId, seq: ++seq, body })))
+          }
+        },
+      },
+      {
+        name: 'holdfast',
+        async run() {
+          for (let commit = 0; commit < commits; commit++) {
+            const [result] = await engine.store.commit([{ threadId, events: batch }])
+            if (result?.kind !== 'appended') throw new Error(`refused: ${result?.kind}`)
+          }
+        },
+      },
+    ],
+    15,
+  )
+  const each = (measured: { medianMs: number } | undefined) => (measured?.medianMs ?? 0) / commits
+  return [
+    {
+      what: `${engine.name}: ${events} event${events === 1 ? '' : 's'} in one append`,
+      measured: `${ms(each(ours))} (raw ${ms(each(raw))})`,
+      ratio: each(ours) / each(raw),
+      bar,
+    },
+  ]
+}

@@ -1,0 +1,65 @@
+/** One thing to time: what it is called, and one round of it. */
+export interface Contender {
+  readonly name: string
+  readonly run: () => unknown
+}
+
+export interface Measured {
+  readonly name: string
+  readonly medianMs: number
+}
+
+/**
+ * Times contenders in turns, round by round, so that a noisy moment of the machine meets all of them,
+ * and gives the median of each. Only ratios of one run mean anything.
+ */
+export async function measure(
+  contenders: readonly Contender[],
+  rounds: number,
+): Promise<readonly Measured[]> {
+  const times = contenders.map((): number[] => [])
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, { run }] of contenders.entries()) {
+      const start = performance.now()
+      await run()
+      // The first round warms up.
+      if (round >= 0) times[index]?.push(performance.now() - start)
+    }
+  }
+  return contenders.map(({ name }, index) => ({ name, medianMs: median(times[index] ?? []) }))
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+export interface Row {
+  readonly what: string
+  readonly measured: string
+  readonly ratio?: number
+  readonly bar?: number
+}
+
+/** Prints a table; a ratio over its bar is marked, never thrown: timing is no test. */
+export function printTable(title: string, rows: readonly Row[]): void {
+  const cells = rows.map(({ what, measured, ratio, bar }) => [
+    what,
+    measured,
+    ratio === undefined ? '' : `${ratio.toFixed(2)} ×`,
+    bar === undefined ? '' : `≤ ${bar} ×`,
+    ratio === undefined || bar === undefined ? '' : ratio <= bar ? 'ok' : 'OVER',
+  ])
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  )
+  console.log(`\n${title}`)
+  for (const row of cells) {
+    console.log(
+      `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
+    )
+  }
+}
+
+export const ms = (value: number): string =>
+  value < 1 ? `${(value * 1_000).toFixed(0)} µs` : `${value.toFixed(2)} ms`

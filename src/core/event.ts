@@ -1,0 +1,118 @@
+import type { CallOrigin, CallOutcome, CallOutput, Decision, Resolution } from './call.ts'
+import type { CallId, MessageId, Seq } from './ids.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
+import type { FinishReason, Usage } from './usage.ts'
+
+/** What happened inside a turn. Noun, then verb in the past: a fact, never a command. */
+export type TurnFact =
+  | {
+      readonly type: 'turn-started'
+      readonly replyTo: MessageId | null
+      readonly metadata?: Json
+      /** Produced by a loop of the host's own; the engine does not carry it on. */
+      readonly recorded?: true
+    }
+  | { readonly type: 'step-started'; readonly step: number; readonly model?: string }
+  | {
+      readonly type: 'text-started'
+      readonly block: string
+      readonly kind: 'text' | 'reasoning'
+      readonly providerMetadata?: JsonObject
+    }
+  | {
+      readonly type: 'text-appended'
+      readonly block: string
+      readonly delta: string
+      readonly providerMetadata?: JsonObject
+    }
+  | { readonly type: 'text-ended'; readonly block: string; readonly providerMetadata?: JsonObject }
+  | { readonly type: 'item-added'; readonly item: ItemPart }
+  /** Arguments begin to arrive. */
+  | { readonly type: 'call-announced'; readonly callId: CallId; readonly call: CallOrigin }
+  | { readonly type: 'call-input-appended'; readonly callId: CallId; readonly delta: string }
+  /** The call is whole and durable; only now may its tool run (CL3). */
+  | {
+      readonly type: 'call-recorded'
+      readonly callId: CallId
+      readonly call: CallOrigin
+      readonly input: Json
+      readonly approval: 'required' | 'not-required'
+    }
+  /** For loops that write their own calls (CL11): name or arguments changed while it was open. */
+  | {
+      readonly type: 'call-revised'
+      readonly callId: CallId
+      readonly name: string
+      readonly input: Json
+      readonly isPartial: boolean
+    }
+  | {
+      readonly type: 'call-decided'
+      readonly callId: CallId
+      readonly decision: Decision
+      readonly editedInput?: Json
+    }
+  | { readonly type: 'call-started'; readonly callId: CallId }
+  | { readonly type: 'call-progressed'; readonly callId: CallId; readonly output: Json }
+  | {
+      readonly type: 'call-settled'
+      readonly callId: CallId
+      readonly outcome: CallOutcome
+      readonly providerMetadata?: JsonObject
+    }
+  | {
+      readonly type: 'call-resolved'
+      readonly callId: CallId
+      readonly resolution: Resolution
+      /** With `done`: what the person says the call returned. */
+      readonly output?: CallOutput
+    }
+  | {
+      readonly type: 'step-ended'
+      readonly finishReason: FinishReason
+      readonly usage?: Usage
+      readonly model?: string
+      readonly providerMetadata?: JsonObject
+    }
+  /** A crash broke the step off and it is run again; what it had said stays where it stood. */
+  | { readonly type: 'step-abandoned' }
+  | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
+  | { readonly type: 'turn-resumed' }
+  | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
+
+/** What happened to the thread itself. */
+export type ThreadFact =
+  | {
+      readonly type: 'message-added'
+      readonly messageId: MessageId
+      readonly role: 'user' | 'system'
+      readonly parts: readonly UserPart[]
+      readonly metadata?: Json
+    }
+  /** Regenerate and edit: out of every view and page, kept in the ledger. */
+  | { readonly type: 'messages-retired'; readonly messageIds: readonly MessageId[] }
+  | { readonly type: 'thread-renamed'; readonly title: string }
+
+/** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
+export interface UnreadableFact {
+  readonly type: 'unreadable'
+  readonly reason: string
+}
+
+export type NewTurnEvent = TurnFact & { readonly turnId: MessageId; readonly at: number }
+export type NewThreadEvent = ThreadFact & { readonly at: number }
+/** An event before the commit that gives it its place. */
+export type NewEvent = NewTurnEvent | NewThreadEvent
+
+type Numbered = { readonly seq: Seq }
+export type TurnEvent = (NewTurnEvent | (UnreadableFact & { turnId: MessageId; at: number })) &
+  Numbered
+export type ThreadEvent = (NewThreadEvent | (UnreadableFact & { turnId?: never; at: number })) &
+  Numbered
+export type LedgerEvent = TurnEvent | ThreadEvent
+
+export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
+  event: E,
+): event is Extract<E, { readonly turnId: MessageId }> =>
+  'turnId' in event && event.turnId !== undefined

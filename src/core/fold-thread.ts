@@ -1,0 +1,103 @@
+import { assertNever } from './assert-never.ts'
+import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
+import { emptyTurn, foldTurn } from './fold-turn.ts'
+import type { MessageId, Seq } from './ids.ts'
+import type { Message, Turn, UserMessage } from './message.ts'
+
+/** A change as a reader gets it: a fact, or the whole state of a turn whose facts have been sealed. */
+export type Change =
+  | { readonly kind: 'event'; readonly seq: Seq; readonly event: LedgerEvent }
+  | { readonly kind: 'turn'; readonly seq: Seq; readonly turn: Turn }
+
+/** What a follower of a thread holds: some run of its messages, oldest first, as of `seq`. */
+export interface ThreadView {
+  readonly seq: Seq
+  readonly title?: string
+  readonly messages: readonly Message[]
+}
+
+/**
+ * Brings a follower from the seq it has to the seq the changes reach. Turns are folded by `foldTurn`
+ * and by nothing else; this only knows which message a change belongs to.
+ */
+export function foldThread(view: ThreadView, changes: readonly Change[]): ThreadView {
+  let next = view
+  let index = 0
+  while (index < changes.length) {
+    const change = changes[index] as Change
+    if (change.seq <= next.seq) {
+      index++
+      continue
+    }
+    if (change.kind === 'turn') {
+      next = { ...next, seq: change.seq, messages: putMessage(next.messages, change.turn) }
+      index++
+      continue
+    }
+    if (!isTurnEvent(change.event)) {
+      next = { ...applyThreadEvent(next, change.event), seq: change.seq }
+      index++
+      continue
+    }
+    const { turnId } = change.event
+    const run = [change.event]
+    for (index++; index < changes.length; index++) {
+      const more = changes[index] as Change
+      if (more.kind !== 'event' || !isTurnEvent(more.event) || more.event.turnId !== turnId) break
+      run.push(more.event)
+    }
+    const first = run[0] as (typeof run)[number]
+    const turn =
+      next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
+      // Facts of a turn that the follower does not have: it stands further back than what it loaded.
+      (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
+    const seq = (run.at(-1) as (typeof run)[number]).seq
+    next = {
+      ...next,
+      seq,
+      messages: turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run)),
+    }
+  }
+  return next
+}
+
+const isTurnWithId = (message: Message, id: MessageId): boolean =>
+  message.role === 'assistant' && message.id === id
+
+function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
+  switch (event.type) {
+    case 'message-added':
+      return { ...view, messages: putMessage(view.messages, toUserMessage(event)) }
+    case 'messages-retired': {
+      const gone = new Set(event.messageIds)
+      return { ...view, messages: view.messages.filter((message) => !gone.has(message.id)) }
+    }
+    case 'thread-renamed':
+      return { ...view, title: event.title }
+    case 'unreadable':
+      return view
+    default:
+      return assertNever(event)
+  }
+}
+
+export function toUserMessage(
+  event: Extract<ThreadEvent, { readonly type: 'message-added' }>,
+): UserMessage {
+  return {
+    role: event.role,
+    id: event.messageId,
+    seq: event.seq,
+    parts: event.parts,
+    ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+    createdAt: event.at,
+  }
+}
+
+function putMessage(messages: readonly Message[], message: Message): readonly Message[] {
+  const at = messages.findLastIndex((other) => other.seq <= message.seq)
+  if (at >= 0 && messages[at]?.seq === message.seq) {
+    return messages[at] === message ? messages : messages.with(at, message)
+  }
+  return messages.toSpliced(at + 1, 0, message)
+}

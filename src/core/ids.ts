@@ -1,0 +1,32 @@
+import { HoldfastError } from './holdfast-error.ts'
+
+declare const brand: unique symbol
+type Branded<Name extends string> = string & { readonly [brand]: Name }
+
+export type ThreadId = Branded<'thread'>
+/** Of a user message or of a turn; a turn's id is its message id in every format. */
+export type MessageId = Branded<'message'>
+/** Made by the server and unique everywhere; the provider's own id is kept beside it (LG10). */
+export type CallId = Branded<'call'>
+export type OwnerId = Branded<'owner'>
+
+/** A place on a thread's own number line (LG1). 0 is before its first change. */
+export type Seq = number
+
+const longestId = 200
+
+export const parseThreadId = (value: unknown): ThreadId => parseId(value, 'thread') as ThreadId
+export const parseMessageId = (value: unknown): MessageId => parseId(value, 'message') as MessageId
+export const parseCallId = (value: unknown): CallId => parseId(value, 'call') as CallId
+export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner') as OwnerId
+
+function parseId(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value.length === 0 || value.length > longestId) {
+    throw new HoldfastError('bad-id', `A ${what} id is a string of 1 to ${longestId} characters.`)
+  }
+  // A NUL cannot be stored in PostgreSQL, and a lone surrogate does not survive UTF-8.
+  if (/\p{Cc}|\p{Cs}/u.test(value)) {
+    throw new HoldfastError('bad-id', `A ${what} id has no control characters.`)
+  }
+  return value
+}

@@ -1,0 +1,86 @@
+import { assertNever } from './assert-never.ts'
+import type { Call, CallState } from './call.ts'
+import type { NewTurnEvent } from './event.ts'
+import type { TurnStatus } from './message.ts'
+
+/**
+ * The life of calls and turns as data: which states an event may be met in, and where it leads. The
+ * fold and every store read the same table, so an illegal event is refused before it is stored and
+ * ignored if it is met in a ledger all the same.
+ */
+export interface Transition<State> {
+  readonly from: readonly (State | 'absent')[]
+  readonly to: State
+}
+
+/** A skipped `unknown` call is `unknown` to everyone, but can no longer be resolved another way. */
+export type CallLife = CallState | 'skipped'
+
+export const lifeOf = (call: Call): CallLife =>
+  call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
+
+export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
+
+const open: readonly CallLife[] = ['streaming', 'awaiting-approval', 'ready', 'running']
+
+export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
+
+export function callTransition(event: CallEvent, current: CallLife): Transition<CallLife> {
+  switch (event.type) {
+    case 'call-announced':
+      return { from: ['absent'], to: 'streaming' }
+    case 'call-input-appended':
+      return { from: ['streaming'], to: 'streaming' }
+    case 'call-recorded':
+      return {
+        from: ['absent', 'streaming'],
+        to: event.approval === 'required' ? 'awaiting-approval' : 'ready',
+      }
+    case 'call-revised':
+      return {
+        from: ['streaming', 'ready', 'running'],
+        to: current === 'streaming' && !event.isPartial ? 'ready' : current,
+      }
+    case 'call-decided':
+      return {
+        from: ['awaiting-approval'],
+        to: event.decision.kind === 'accepted' ? 'ready' : 'denied',
+      }
+    case 'call-started':
+      return { from: ['ready'], to: 'running' }
+    case 'call-progressed':
+      return { from: ['running'], to: 'running' }
+    case 'call-settled':
+      return { from: open, to: event.outcome.state }
+    case 'call-resolved':
+      return { from: ['unknown'], to: resolvedLife[event.resolution.kind] }
+    default:
+      return assertNever(event)
+  }
+}
+
+const resolvedLife = { retry: 'ready', done: 'succeeded', skip: 'skipped' } as const
+
+/** `to: null` leaves the status as it was. */
+export function turnTransition(event: NewTurnEvent): {
+  readonly from: readonly (TurnStatus | 'absent')[]
+  readonly to: TurnStatus | null
+} {
+  switch (event.type) {
+    case 'turn-started':
+      return { from: ['absent'], to: 'running' }
+    case 'turn-paused':
+      return { from: ['running'], to: 'waiting' }
+    case 'turn-resumed':
+      return { from: ['waiting', 'ended'], to: 'running' }
+    case 'turn-ended':
+      return { from: ['running', 'waiting'], to: 'ended' }
+    // A person, or a newer message, acts on a turn that waits.
+    case 'call-decided':
+    case 'call-resolved':
+    case 'call-settled':
+      return { from: ['running', 'waiting'], to: null }
+    default:
+      return { from: ['running'], to: null }
+  }
+}

@@ -1,0 +1,142 @@
+import type { Call } from './call.ts'
+import type { MessageId, Seq } from './ids.ts'
+import type { Json, JsonObject } from './json.ts'
+import type { FinishReason, Usage } from './usage.ts'
+
+export type UserPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'file'
+      readonly mediaType: string
+      readonly url: string
+      readonly filename?: string
+    }
+
+export interface UserMessage {
+  readonly role: 'user' | 'system'
+  readonly id: MessageId
+  readonly seq: Seq
+  readonly parts: readonly UserPart[]
+  readonly metadata?: Json
+  readonly createdAt: number
+}
+
+export interface TextPart {
+  readonly type: 'text' | 'reasoning'
+  readonly block: string
+  readonly text: string
+  readonly state: 'streaming' | 'done'
+  readonly providerMetadata?: JsonObject
+}
+
+/** Things that arrive whole. */
+export type ItemPart =
+  | {
+      readonly type: 'source-url'
+      readonly sourceId: string
+      readonly url: string
+      readonly title?: string
+      readonly providerMetadata?: JsonObject
+    }
+  | {
+      readonly type: 'source-document'
+      readonly sourceId: string
+      readonly mediaType: string
+      readonly title: string
+      readonly filename?: string
+      readonly providerMetadata?: JsonObject
+    }
+  | {
+      readonly type: 'file' | 'reasoning-file'
+      readonly url: string
+      readonly mediaType: string
+      readonly providerMetadata?: JsonObject
+    }
+  | {
+      readonly type: 'custom'
+      readonly kind: string
+      readonly providerMetadata?: JsonObject
+    }
+  /** The host's own `data-<name>`; one with the same name and id replaces the earlier one. */
+  | { readonly type: 'data'; readonly name: string; readonly id?: string; readonly data: Json }
+
+export type Part = TextPart | ItemPart | Call
+
+interface StepBase {
+  readonly index: number
+  readonly parts: readonly Part[]
+  readonly startedAt: number
+  readonly model?: string
+}
+
+/** One model call (LG11). `abandoned`: broken off by a crash and run again as the next step. */
+export type Step = StepBase &
+  (
+    | { readonly status: 'open' }
+    | { readonly status: 'abandoned'; readonly endedAt: number }
+    | {
+        readonly status: 'ended'
+        readonly endedAt: number
+        readonly finishReason: FinishReason
+        readonly usage?: Usage
+        readonly providerMetadata?: JsonObject
+      }
+  )
+
+export type TurnWait = 'approval' | 'resolution' | 'client'
+
+/** `code` tells kinds of failure apart for programs, `message` is for people. */
+export interface TurnError {
+  readonly code: string
+  readonly message: string
+}
+
+export type TurnEnding =
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'stopped' }
+  /** The token limit cut the output off (ST4). */
+  | { readonly kind: 'cut-off' }
+  /** Out of steps; it can be continued (ST5). */
+  | { readonly kind: 'step-limit' }
+  /** The calls ran and no final text came (ST6). */
+  | { readonly kind: 'no-answer' }
+  /** The user wrote again while it waited (AP8). */
+  | { readonly kind: 'superseded' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'failed'; readonly error: TurnError }
+
+export type TurnProgress =
+  | { readonly status: 'running' }
+  | { readonly status: 'waiting'; readonly waitingFor: TurnWait }
+  | { readonly status: 'ended'; readonly ending: TurnEnding; readonly endedAt: number }
+
+export type TurnStatus = TurnProgress['status']
+
+/** Everything the assistant did in answer to one message: what the fold makes and every view reads. */
+export interface Turn {
+  readonly role: 'assistant'
+  readonly id: MessageId
+  /** Where the turn stands in the thread. */
+  readonly seq: Seq
+  /** The last fact that is in it. */
+  readonly lastSeq: Seq
+  readonly replyTo: MessageId | null
+  readonly metadata?: Json
+  /** Produced by a loop of the host's own. */
+  readonly recorded?: true
+  readonly createdAt: number
+  readonly progress: TurnProgress
+  readonly steps: readonly Step[]
+  /** How many of its facts could not be read (LG7). */
+  readonly unreadable: number
+}
+
+export type Message = UserMessage | Turn
+
+export const isTurn = (message: Message): message is Turn => message.role === 'assistant'
+
+export function* callsOf(turn: Turn): Generator<Call> {
+  for (const step of turn.steps) {
+    for (const part of step.parts) if (part.type === 'call') yield part
+  }
+}

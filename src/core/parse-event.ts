@@ -1,0 +1,125 @@
+import type { LedgerEvent, NewEvent } from './event.ts'
+import type { MessageId, Seq } from './ids.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
+
+/** What is known of a stored event from outside its payload. */
+export interface EventPlace {
+  readonly seq: Seq
+  readonly at: number
+  readonly turnId: MessageId | null
+}
+
+/**
+ * Stands before the fold: whatever a row holds, it gives an event. One that cannot be understood
+ * keeps its number and changes nothing, so that one bad row never hides the rest (LG7).
+ */
+export function parseEvent({ turnId, ...place }: EventPlace, payload: unknown): LedgerEvent {
+  const where = turnId === null ? place : { ...place, turnId }
+  const fault = isJsonObject(payload)
+    ? findFault(payload, turnId !== null)
+    : 'The row is not an object.'
+  return fault === undefined
+    ? ({ ...(payload as object), ...where } as LedgerEvent)
+    : { ...where, type: 'unreadable', reason: fault }
+}
+
+/** For events from outside: says what is wrong with one, or `undefined` if it can be stored. */
+export function findEventFault(event: NewEvent): string | undefined {
+  if (!Number.isSafeInteger(event.at)) return '`at` is a whole number of milliseconds.'
+  return findFault(event as unknown as JsonObject, 'turnId' in event)
+}
+
+type Check = (value: unknown) => boolean
+type Shape = Readonly<Record<string, Check>>
+
+const string: Check = (value) => typeof value === 'string'
+const index: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const object: Check = isJsonObject
+const present: Check = (value) => value !== undefined
+const list: Check = Array.isArray
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
+const oneOf =
+  (...words: readonly string[]): Check =>
+  (value) =>
+    words.includes(value as string)
+const tagged =
+  (tag: string, ...words: readonly string[]): Check =>
+  (value) =>
+    isJsonObject(value) && words.includes(value[tag] as string)
+
+const origin: Check = (value) =>
+  isJsonObject(value) && string(value.id) && string(value.providerCallId) && string(value.name)
+const output = tagged('kind', 'inline', 'omitted')
+const outcome: Check = (value) =>
+  isJsonObject(value) &&
+  oneOf('succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'unknown')(value.state) &&
+  (value.state === 'succeeded' ? output(value.output) : string(value.cause)) &&
+  (value.state !== 'failed' || string(value.error))
+
+const turnShapes: Readonly<Record<string, Shape>> = {
+  'turn-started': { replyTo: (value) => value === null || string(value) },
+  'step-started': { step: index, model: optional(string) },
+  'text-started': { block: string, kind: oneOf('text', 'reasoning') },
+  'text-appended': { block: string, delta: string },
+  'text-ended': { block: string },
+  'item-added': { item: (value) => isJsonObject(value) && string(value.type) },
+  'call-announced': { callId: string, call: origin },
+  'call-input-appended': { callId: string, delta: string },
+  'call-recorded': {
+    callId: string,
+    call: origin,
+    input: present,
+    approval: oneOf('required', 'not-required'),
+  },
+  'call-revised': {
+    callId: string,
+    name: string,
+    input: present,
+    isPartial: (value) => typeof value === 'boolean',
+  },
+  'call-decided': { callId: string, decision: tagged('kind', 'accepted', 'rejected') },
+  'call-started': { callId: string },
+  'call-progressed': { callId: string, output: present },
+  'call-settled': { callId: string, outcome },
+  'call-resolved': {
+    callId: string,
+    resolution: tagged('kind', 'retry', 'done', 'skip'),
+    output: optional(output),
+  },
+  'step-ended': { finishReason: string, usage: optional(object) },
+  'step-abandoned': {},
+  'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
+  'turn-resumed': {},
+  'turn-ended': {
+    ending: tagged(
+      'kind',
+      'completed',
+      'stopped',
+      'cut-off',
+      'step-limit',
+      'no-answer',
+      'superseded',
+      'interrupted',
+      'failed',
+    ),
+  },
+}
+const threadShapes: Readonly<Record<string, Shape>> = {
+  'message-added': { messageId: string, role: oneOf('user', 'system'), parts: list },
+  'messages-retired': { messageIds: list },
+  'thread-renamed': { title: string },
+}
+
+function findFault(value: JsonObject, ofTurn: boolean): string | undefined {
+  const shapes = ofTurn ? turnShapes : threadShapes
+  const type = typeof value.type === 'string' ? value.type : ''
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined
+  if (shape === undefined) return `Unknown event type "${type}".`
+  for (const [field, check] of Object.entries(shape)) {
+    if (!check(value[field])) return `The field "${field}" of ${type} is not what it should be.`
+  }
+  return undefined
+}

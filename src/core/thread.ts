@@ -1,0 +1,14 @@
+import type { OwnerId, Seq, ThreadId } from './ids.ts'
+
+export interface Thread {
+  readonly id: ThreadId
+  readonly ownerId: OwnerId
+  readonly title: string
+  readonly createdAt: number
+  /** When the last message or turn began or ended. For people; the list is ordered by `activity`. */
+  readonly updatedAt: number
+  /** The number of the thread's last change (LG1). */
+  readonly seq: Seq
+  /** Its place in the list of threads: a counter of the whole store, without ties. */
+  readonly activity: number
+}

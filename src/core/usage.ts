@@ -1,0 +1,37 @@
+/** As the AI SDK says it, and our own words for a step that was cut short from outside. */
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'content-filter'
+  | 'tool-calls'
+  | 'error'
+  | 'other'
+  | 'stopped'
+  | 'interrupted'
+
+export interface Usage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly totalTokens?: number
+  readonly reasoningTokens?: number
+  readonly cachedInputTokens?: number
+}
+
+const fields = [
+  'inputTokens',
+  'outputTokens',
+  'totalTokens',
+  'reasoningTokens',
+  'cachedInputTokens',
+] as const
+
+/** A number that no step reported stays unreported: unknown is not zero. */
+export function addUsage(left: Usage, right: Usage | undefined): Usage {
+  if (right === undefined) return left
+  const sum: { -readonly [Field in keyof Usage]: Usage[Field] } = { ...left }
+  for (const field of fields) {
+    const more = right[field]
+    if (more !== undefined) sum[field] = (sum[field] ?? 0) + more
+  }
+  return sum
+}

@@ -1,0 +1,34 @@
+/** Time as the engine sees it. Simulation puts its own in. */
+export interface Clock {
+  readonly now: () => number
+  /** Calls once after `ms`; the returned function cancels. */
+  readonly after: (ms: number, call: () => void) => () => void
+  /** Calls after everything that is ready now has run: how waiting writes find each other. */
+  readonly soon: (call: () => void) => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+  soon(call) {
+    if (typeof setImmediate === 'function') setImmediate(call)
+    else setTimeout(call, 0)
+  },
+}
+
+/** Waits, or stops waiting when the signal says so. Never rejects. */
+export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel()
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const cancel = clock.after(ms, done)
+    signal?.addEventListener('abort', done)
+    if (signal?.aborted === true) done()
+  })
+}

@@ -1,0 +1,163 @@
+import {
+  type CallId,
+  type MessageId,
+  parseCallId,
+  parseMessageId,
+  type Seq,
+  type ThreadId,
+} from '../core/ids.ts'
+import { systemClock, wait } from './clock.ts'
+import { createCommitter } from './committer.ts'
+import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
+import { createEngine } from './engine.ts'
+import { safely } from './hooks.ts'
+import { createHub } from './hub.ts'
+import { type HoldfastOptions, withDefaults } from './options.ts'
+import { type RecordedPart, type Recording, record } from './record.ts'
+import { recoverAbandoned } from './recover.ts'
+import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
+import { type ContinueResult, continueTurn } from './resume.ts'
+import { FencedError } from './run-ledger.ts'
+import {
+  type RegenerateRequest,
+  regenerate,
+  type SendRequest,
+  type SendResult,
+  send,
+} from './send.ts'
+import { type StopResult, stopRun } from './stop.ts'
+import type { Frame } from './tail.ts'
+import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
+import { createToolbox, type Toolbox } from './tool-policy.ts'
+import type { Store } from '../store/store.ts'
+
+export interface Holdfast {
+  readonly store: Store
+  readonly toolbox: Toolbox
+  /** Stores a user message and answers it. */
+  send(request: SendRequest): Promise<SendResult>
+  regenerate(request: RegenerateRequest): Promise<SendResult>
+  continue(threadId: ThreadId): Promise<ContinueResult>
+  stop(threadId: ThreadId): Promise<StopResult>
+  decide(request: DecideRequest): Promise<readonly DecisionResult[]>
+  resolve(request: ResolveRequest): Promise<ResolveResult>
+  /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
+  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+  /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
+  record(source: AsyncIterable<RecordedPart>, request: SendRequest): Promise<Recording>
+  /** For people who run their own loop and write its calls themselves. */
+  readonly toolCalls: ToolCallRepository
+  /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
+  recover(): Promise<number>
+  /** Resolves when no run of this process is under way. */
+  settled(): Promise<void>
+  /** Takes no more runs, lets those under way finish for a while, then hands them over. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+export interface DecideRequest {
+  readonly threadId: ThreadId
+  readonly by: string
+  readonly decisions: readonly DecisionRequest[]
+}
+
+export function createHoldfast(options: HoldfastOptions): Holdfast {
+  const { store } = options
+  const clock = options.clock ?? systemClock
+  const emit = safely(options.hooks)
+  const chosen = withDefaults(options)
+  const newId = options.newId ?? randomId
+  const newCallId = (): CallId => parseCallId(newId('call'))
+  const hub = createHub(store)
+  const committer = createCommitter(store, clock, {
+    committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
+  })
+  const toolbox = createToolbox(options.tools ?? {}, options.policies ?? {}, options.toolApproval)
+  const engine = createEngine({
+    store,
+    committer,
+    hub,
+    clock,
+    options: chosen,
+    toolbox,
+    emit,
+    holder: options.holder ?? store.holder?.() ?? randomId('holder'),
+    model: options.model,
+    instructions: options.instructions,
+    newMessageId: (): MessageId => parseMessageId(newId('message')),
+    newCallId,
+  })
+
+  const repeat = (everyMs: number, work: () => Promise<unknown>): (() => void) => {
+    let cancel = () => {}
+    const next = () => {
+      cancel = clock.after(everyMs, () => {
+        work()
+          .catch((error: unknown) => emit({ type: 'recovery-failed', error }))
+          .finally(next)
+      })
+    }
+    next()
+    return () => cancel()
+  }
+  const recover = () => recoverAbandoned(engine)
+  const heartbeat = async () => {
+    await Promise.all(
+      [...engine.runs.values()].map(({ ledger, run }) =>
+        ledger.renew(chosen.leaseMs).catch((error: unknown) => {
+          // Any other failure may pass; the lease may run out, and the next write will tell.
+          if (error instanceof FencedError) run.interrupt({ kind: 'fault', error })
+        }),
+      ),
+    )
+  }
+  const timers = [repeat(Math.ceil(chosen.leaseMs / 3), heartbeat)]
+  if (chosen.recoverEveryMs > 0) timers.push(repeat(chosen.recoverEveryMs, recover))
+
+  const unwatch = store.watch(({ threadId, stop }) => {
+    if (stop !== true || threadId === null) return
+    engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+  })
+
+  const settled = async () => {
+    while (engine.runs.size > 0) {
+      await Promise.all([...engine.runs.values()].map(({ run }) => run.done))
+    }
+  }
+
+  return {
+    store,
+    toolbox,
+    send: (request) => send(engine, request),
+    regenerate: (request) => regenerate(engine, request),
+    continue: (threadId) => continueTurn(engine, threadId),
+    stop: (threadId) => stopRun(engine, threadId),
+    decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
+    resolve: (request) => resolveCall(engine, request),
+    subscribe: (threadId, after, signal) =>
+      hub.follow(threadId, after, signal ?? new AbortController().signal),
+    record: (source, request) => record(engine, newCallId, source, request),
+    toolCalls: createToolCallRepository({
+      store,
+      append: engine.append,
+      now: clock.now,
+      newCallId,
+    }),
+    recover,
+    settled,
+    async close({ graceMs = 0 } = {}) {
+      for (const cancel of timers) cancel()
+      await Promise.race([settled(), wait(clock, graceMs)])
+      for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      await settled()
+      unwatch()
+      hub.close()
+    },
+  }
+}
+
+/** 128 random bits: unique everywhere, and said by nothing else. */
+function randomId(kind: string): string {
+  const prefix = { message: 'msg', call: 'call', thread: 'thr', holder: 'run' }[kind] ?? kind
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
+}

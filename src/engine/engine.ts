@@ -1,0 +1,169 @@
+import type { Instructions, LanguageModel } from 'ai'
+import type { NewEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { Message, Turn } from '../core/message.ts'
+import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import type { Committer } from './committer.ts'
+import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
+import type { Hub } from './hub.ts'
+import { type EngineOptions, longestHistory } from './options.ts'
+import { type StartedRun, startRun } from './run.ts'
+import { createRunLedger, type RunLedger } from './run-ledger.ts'
+import type { Toolbox } from './tool-policy.ts'
+
+/** What the verbs of the engine share. */
+export interface Engine {
+  readonly store: Store
+  readonly committer: Committer
+  readonly hub: Hub
+  readonly clock: Clock
+  readonly options: EngineOptions
+  readonly toolbox: Toolbox
+  readonly holder: string
+  readonly emit: Hooks
+  readonly newMessageId: () => MessageId
+  /** The runs of this process, by thread. */
+  readonly runs: ReadonlyMap<ThreadId, LiveRun>
+  /** Writes to a thread without a run of its own, and tells followers. */
+  readonly append: (append: Append) => Promise<AppendResult>
+  /** Writes, and takes the lease in the same commit; on success the run is under way. */
+  readonly begin: (begin: Begin) => Promise<AppendResult>
+}
+
+export interface LiveRun {
+  readonly turnId: MessageId
+  readonly run: StartedRun
+  readonly ledger: RunLedger
+}
+
+export interface Begin {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  readonly how: TurnStart
+  readonly events: readonly NewEvent[]
+  readonly expectedSeq: Seq
+  readonly overFence?: number
+  readonly seal?: readonly MessageId[]
+  readonly force?: boolean
+  /** What to do with the lease, where it is not the engine's own loop. */
+  readonly work?: Work
+}
+
+export type Work = (ledger: RunLedger, hooks: RunHooks) => StartedRun
+
+export interface EngineParts {
+  readonly store: Store
+  readonly committer: Committer
+  readonly hub: Hub
+  readonly clock: Clock
+  readonly options: EngineOptions
+  readonly toolbox: Toolbox
+  readonly holder: string
+  readonly emit: Hooks
+  readonly model: LanguageModel
+  readonly instructions: Instructions | undefined
+  readonly newMessageId: () => MessageId
+  readonly newCallId: () => CallId
+}
+
+export function createEngine(parts: EngineParts): Engine {
+  const { store, committer, hub, clock, options, holder } = parts
+  const runs = new Map<ThreadId, LiveRun>()
+
+  const append = async (request: Append): Promise<AppendResult> => {
+    const result = await committer.submit(request)
+    if (result.kind === 'appended' && request.events.length > 0) {
+      hub.publish(request.threadId, {
+        after: result.firstSeq - 1,
+        seq: result.seq,
+        changes: request.events.map((event, index) => {
+          const seq = result.firstSeq + index
+          return { kind: 'event', seq, commit: result.seq, event: { ...event, seq } as never }
+        }),
+      })
+    }
+    return result
+  }
+
+  const launch = async (begin: Begin, seq: Seq, fence: number): Promise<void> => {
+    const { threadId, turnId } = begin
+    const turn = await readTurn(store, threadId, turnId)
+    const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
+    // The ledger must reach the run that it is made for.
+    const live: { run?: StartedRun } = {}
+    const ledger = createRunLedger({
+      store,
+      committer,
+      hub,
+      clock,
+      threadId,
+      turn,
+      seq,
+      fence,
+      textDelayMs: options.textDelayMs,
+      onStopRequested: () => live.run?.interrupt({ kind: 'stop' }),
+      onFault: (error) => live.run?.interrupt({ kind: 'fault', error }),
+    })
+    const history = async () => options.selectHistory(await readHistory(store, threadId, turn))
+    const force = begin.force ?? false
+    const run =
+      begin.work?.(ledger, hooks) ??
+      startRun({ ...parts, threadId, turnId, ledger, hooks, force, history })
+    live.run = run
+    const entry = { turnId, run, ledger }
+    runs.set(threadId, entry)
+    parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })
+    void run.done.finally(() => {
+      if (runs.get(threadId) === entry) runs.delete(threadId)
+    })
+  }
+
+  return {
+    ...parts,
+    runs,
+    append,
+    async begin(begin) {
+      const { threadId, turnId, events, expectedSeq, overFence, seal } = begin
+      const result = await append({
+        threadId,
+        events,
+        expectedSeq,
+        lease: {
+          kind: 'acquire',
+          holder,
+          ttlMs: options.leaseMs,
+          turnId,
+          ...(overFence === undefined ? {} : { overFence }),
+        },
+        ...(seal === undefined ? {} : { seal }),
+      })
+      if (result.kind === 'appended' && result.fence !== undefined) {
+        await launch(begin, result.seq, result.fence)
+      }
+      return result
+    },
+  }
+}
+
+export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {
+  const message = await store.readMessage(threadId, id)
+  if (message?.role === 'assistant') return message
+  throw new HoldfastError('message-not-found', 'There is no such message.')
+}
+
+async function readHistory(
+  store: Store,
+  threadId: ThreadId,
+  turn: Turn,
+): Promise<readonly Message[]> {
+  const page = await store.readPage({
+    threadId,
+    limit: longestHistory,
+    before: turn.seq,
+    live: 'include',
+    results: 'full',
+  })
+  return page?.messages.toReversed() ?? []
+}

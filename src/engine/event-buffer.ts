@@ -1,0 +1,71 @@
+import type { NewTurnEvent } from '../core/event.ts'
+
+/**
+ * Facts that wait for the next commit. Neighbouring pieces of one text become one piece, and half of
+ * a surrogate pair at the end of a piece waits for its other half (LG8).
+ */
+export interface EventBuffer {
+  readonly size: number
+  push(event: NewTurnEvent): void
+  take(): readonly NewTurnEvent[]
+}
+
+type Piece = Extract<NewTurnEvent, { readonly delta: string }>
+const isPiece = (event: NewTurnEvent): event is Piece => 'delta' in event
+const subjectOf = (piece: Piece): string =>
+  piece.type === 'text-appended' ? piece.block : piece.callId
+
+export function createEventBuffer(): EventBuffer {
+  let events: NewTurnEvent[] = []
+  const halves = new Map<string, string>()
+
+  const add = (event: NewTurnEvent) => {
+    const last = events.at(-1)
+    if (
+      last !== undefined &&
+      isPiece(last) &&
+      isPiece(event) &&
+      last.type === event.type &&
+      subjectOf(last) === subjectOf(event) &&
+      !('providerMetadata' in event)
+    ) {
+      events[events.length - 1] = { ...last, delta: last.delta + event.delta }
+    } else {
+      events.push(event)
+    }
+  }
+
+  return {
+    get size() {
+      return events.length
+    },
+    push(event) {
+      if (!isPiece(event)) {
+        if (event.type === 'text-ended') release(event)
+        add(event)
+        return
+      }
+      const key = `${event.type} ${subjectOf(event)}`
+      const whole = (halves.get(key) ?? '') + event.delta
+      halves.delete(key)
+      if (/[\ud800-\udbff]$/.test(whole)) halves.set(key, whole.slice(-1))
+      const delta = halves.has(key) ? whole.slice(0, -1) : whole
+      if (delta !== '' || 'providerMetadata' in event) add({ ...event, delta })
+    },
+    take() {
+      const taken = events
+      events = []
+      return taken
+    },
+  }
+
+  /** The other half never came: what was received is kept all the same. */
+  function release(event: Extract<NewTurnEvent, { readonly type: 'text-ended' }>): void {
+    const key = `text-appended ${event.block}`
+    const half = halves.get(key)
+    if (half === undefined) return
+    halves.delete(key)
+    const { turnId, at, block } = event
+    add({ type: 'text-appended', turnId, at, block, delta: half })
+  }
+}

@@ -1,0 +1,76 @@
+import type { ModelMessage, Tool } from 'ai'
+import type { Call, CallOutcome } from '../core/call.ts'
+import type { Json } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { Clock } from './clock.ts'
+import { toJson } from './to-json.ts'
+import { messageOf } from './translate-part.ts'
+
+export interface ToolRun {
+  readonly tool: Tool
+  readonly call: Call
+  readonly input: Json
+  readonly messages: ModelMessage[]
+  readonly signal: AbortSignal
+  readonly timeoutMs: number | undefined
+  readonly clock: Clock
+  readonly onProgress: (output: Json) => void
+}
+
+/**
+ * Runs a tool once and says how it went. Whatever it does, throw, hang past its time, or return what
+ * JSON cannot say, the answer is an outcome of this call and of nothing else (CL5, CL6).
+ */
+export async function executeTool(run: ToolRun): Promise<CallOutcome> {
+  const limit = new AbortController()
+  const signal = AbortSignal.any([run.signal, limit.signal])
+  const over = new Promise<'timeout' | 'stopped'>((resolve) => {
+    limit.signal.addEventListener('abort', () => resolve('timeout'))
+    if (run.signal.aborted) resolve('stopped')
+    else run.signal.addEventListener('abort', () => resolve('stopped'), { signal: limit.signal })
+  })
+  const cancel =
+    run.timeoutMs === undefined ? undefined : run.clock.after(run.timeoutMs, () => limit.abort())
+  try {
+    const ended = await Promise.race([execute(run, signal), over])
+    if (ended === 'stopped') return { state: 'stopped', cause: 'stopped' }
+    if (ended !== 'timeout') return ended
+    const error = `The tool took longer than ${run.timeoutMs} ms.`
+    return { state: 'failed', cause: 'timeout', error }
+  } catch (error) {
+    if (run.signal.aborted) return { state: 'stopped', cause: 'stopped' }
+    return { state: 'failed', cause: 'tool-error', error: messageOf(error) }
+  } finally {
+    cancel?.()
+    limit.abort()
+  }
+}
+
+async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> {
+  const { tool, call, input, messages } = run
+  const returned: unknown = tool.execute?.(input, {
+    toolCallId: call.id,
+    messages,
+    abortSignal: signal,
+    context: undefined as never,
+  })
+  let last: unknown
+  if (isAsyncIterable(returned)) {
+    for await (const output of returned) {
+      if (signal.aborted) break
+      last = output
+      run.onProgress(toJson(output))
+    }
+  } else {
+    last = await returned
+  }
+  const output = { kind: 'inline', value: toJson(last) } as const
+  const modelOutput =
+    tool.toModelOutput === undefined
+      ? undefined
+      : toJson(await tool.toModelOutput({ toolCallId: call.id, input, output: last }))
+  return withDefined({ state: 'succeeded', output } as const, { modelOutput })
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value

@@ -1,0 +1,98 @@
+import type { Call, CallOutcome } from '../core/call.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
+import type { FinishReason } from '../core/usage.ts'
+
+interface OfTurn {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+}
+
+/** What happens in an engine, for logs, metrics and traces. Nothing here carries content. */
+export type LifecycleEvent =
+  | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn)
+  | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn)
+  | ({
+      readonly type: 'turn-ended'
+      readonly ending: TurnEnding['kind']
+      readonly ms: number
+    } & OfTurn)
+  /** Another process has it, or the store would not take its end. */
+  | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn)
+  | ({ readonly type: 'step-started'; readonly step: number } & OfTurn)
+  | ({
+      readonly type: 'step-ended'
+      readonly step: number
+      readonly finishReason: FinishReason
+      readonly ms: number
+    } & OfTurn)
+  | ({
+      readonly type: 'model-retried'
+      readonly attempt: number
+      readonly delayMs: number
+      readonly code: string
+      readonly message: string
+    } & OfTurn)
+  | ({ readonly type: 'call-started'; readonly callId: string; readonly name: string } & OfTurn)
+  | ({
+      readonly type: 'call-ended'
+      readonly callId: string
+      readonly name: string
+      readonly state: CallOutcome['state']
+      readonly ms: number
+    } & OfTurn)
+  | {
+      readonly type: 'committed'
+      readonly appends: number
+      readonly events: number
+      readonly ms: number
+    }
+  | { readonly type: 'recovery-failed'; readonly error: unknown }
+
+export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
+
+export type Hooks = (event: LifecycleEvent) => void
+
+/** The same, seen from inside one run. */
+export interface RunHooks {
+  stepStarted(step: number): (finishReason: FinishReason) => void
+  callStarted(call: Call): (outcome: CallOutcome) => void
+  modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
+  turnPaused(waitingFor: TurnWait): void
+  turnEnded(ending: TurnEnding, turn: Turn): void
+  turnLost(error?: unknown): void
+}
+
+export function safely(hooks: Hooks | undefined): Hooks {
+  return (event) => {
+    try {
+      hooks?.(event)
+    } catch {
+      // A log that fails must not take the work down that it watches.
+    }
+  }
+}
+
+export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): RunHooks {
+  const begun = now()
+  return {
+    stepStarted(step) {
+      const started = now()
+      emit({ type: 'step-started', ...place, step })
+      return (finishReason) =>
+        emit({ type: 'step-ended', ...place, step, finishReason, ms: now() - started })
+    },
+    callStarted({ id: callId, name }) {
+      const started = now()
+      emit({ type: 'call-started', ...place, callId, name })
+      return ({ state }) =>
+        emit({ type: 'call-ended', ...place, callId, name, state, ms: now() - started })
+    },
+    modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
+    turnPaused: (waitingFor) => emit({ type: 'turn-paused', ...place, waitingFor }),
+    turnEnded: (ending) =>
+      emit({ type: 'turn-ended', ...place, ending: ending.kind, ms: now() - begun }),
+    turnLost: (error) =>
+      emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
+  }
+}

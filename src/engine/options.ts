@@ -1,0 +1,89 @@
+import type { Instructions, LanguageModel, ToolSet } from 'ai'
+import type { Message } from '../core/message.ts'
+import type { Store } from '../store/store.ts'
+import type { CallSettings } from './call-model.ts'
+import type { Clock } from './clock.ts'
+import type { Hooks } from './hooks.ts'
+import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
+
+export interface HoldfastOptions {
+  readonly store: Store
+  readonly model: LanguageModel
+  readonly tools?: ToolSet
+  /** What the engine must know of a tool beyond its definition: approval, repeatable, time limit. */
+  readonly policies?: Readonly<Record<string, ToolPolicy>>
+  /** As in `streamText`. A policy of ours, where there is one, comes first. */
+  readonly toolApproval?: ToolApproval
+  readonly instructions?: Instructions
+  readonly settings?: CallSettings
+  readonly hooks?: Hooks
+
+  /** Model calls in one turn before it stops and offers to continue. */
+  readonly maxSteps?: number
+  readonly toolConcurrency?: number
+  readonly toolTimeoutMs?: number
+  /** What of a long result the model is sent; the whole of it is stored. */
+  readonly maxOutputChars?: number
+  /** Which messages the model is sent, oldest first. Default: the last thousand. */
+  readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
+  /** Tries again before the first token only. */
+  readonly modelRetries?: number
+  readonly retryDelayMs?: number
+
+  /** How far text may be behind the model (LG8). */
+  readonly textDelayMs?: number
+  /** How long a run may be silent before another process takes it over. */
+  readonly leaseMs?: number
+  /** How often this process looks for runs whose holder died. 0: never. */
+  readonly recoverEveryMs?: number
+  /** What becomes of a turn whose process died: carried on, or ended as interrupted. */
+  readonly recovery?: 'continue' | 'end'
+  /** A call that started and whose end nobody saw: a person says, or the model is told. */
+  readonly unknownOutcome?: 'wait' | 'tell-model'
+
+  /** Who this process is, for the lease. */
+  readonly holder?: string
+  readonly clock?: Clock
+  readonly newId?: (kind: 'message' | 'call' | 'thread') => string
+}
+
+/** The same with every choice made. */
+export type EngineOptions = Required<
+  Pick<
+    HoldfastOptions,
+    | 'settings'
+    | 'maxSteps'
+    | 'toolConcurrency'
+    | 'selectHistory'
+    | 'modelRetries'
+    | 'retryDelayMs'
+    | 'textDelayMs'
+    | 'leaseMs'
+    | 'recoverEveryMs'
+    | 'recovery'
+    | 'unknownOutcome'
+  >
+> & {
+  readonly toolTimeoutMs: number | undefined
+  readonly maxOutputChars: number | undefined
+}
+
+export const longestHistory = 1_000
+
+export function withDefaults(options: HoldfastOptions): EngineOptions {
+  return {
+    settings: options.settings ?? {},
+    maxSteps: options.maxSteps ?? 30,
+    toolConcurrency: options.toolConcurrency ?? 10,
+    toolTimeoutMs: options.toolTimeoutMs,
+    maxOutputChars: options.maxOutputChars,
+    selectHistory: options.selectHistory ?? ((messages) => messages),
+    modelRetries: options.modelRetries ?? 2,
+    retryDelayMs: options.retryDelayMs ?? 500,
+    textDelayMs: options.textDelayMs ?? 25,
+    leaseMs: options.leaseMs ?? 5_000,
+    recoverEveryMs: options.recoverEveryMs ?? 1_000,
+    recovery: options.recovery ?? 'continue',
+    unknownOutcome: options.unknownOutcome ?? 'wait',
+  }
+}

@@ -1,0 +1,65 @@
+import { type Call, isOpenCall, needsPerson } from '../core/call.ts'
+import { callsOf, type Step, type Turn, type TurnEnding, type TurnWait } from '../core/message.ts'
+
+/** What the run does next. It follows from the turn alone, so a recovered run goes on as the first would. */
+export type NextAction =
+  | { readonly kind: 'step'; readonly index: number }
+  | { readonly kind: 'run-calls'; readonly calls: readonly Call[] }
+  /** Their tool is gone since they were recorded. */
+  | { readonly kind: 'fail-calls'; readonly calls: readonly Call[] }
+  | { readonly kind: 'wait'; readonly waitingFor: TurnWait }
+  | { readonly kind: 'end'; readonly ending: TurnEnding }
+
+export interface NextOptions {
+  readonly maxSteps: number
+  /** Tools that this server runs itself; others are run by the client. */
+  readonly isExecutable: (name: string) => boolean
+  readonly isKnown: (name: string) => boolean
+  /** Whether the turn waits for a person when an outcome is unknown, or tells the model and goes on. */
+  readonly unknownWaits: boolean
+}
+
+/** Called with no step open: every step has ended or was abandoned. */
+export function planNext(turn: Turn, options: NextOptions): NextAction {
+  const last = turn.steps.at(-1)
+  if (last === undefined || last.status === 'abandoned') {
+    return { kind: 'step', index: turn.steps.length }
+  }
+  const calls = [...callsOf(turn)]
+  const open = calls.filter(isOpenCall).filter((call) => call.state !== 'awaiting-approval')
+  const orphans = open.filter((call) => !options.isKnown(call.name) && !call.providerExecuted)
+  if (orphans.length > 0) return { kind: 'fail-calls', calls: orphans }
+  const runnable = open.filter((call) => options.isExecutable(call.name) && !call.providerExecuted)
+  if (runnable.length > 0) return { kind: 'run-calls', calls: runnable }
+  const wait = waitOf(calls, open, options)
+  if (wait !== undefined) return { kind: 'wait', waitingFor: wait }
+  return afterStep(turn, last, options)
+}
+
+function waitOf(
+  calls: readonly Call[],
+  open: readonly Call[],
+  options: NextOptions,
+): TurnWait | undefined {
+  if (calls.some((call) => call.state === 'awaiting-approval')) return 'approval'
+  if (options.unknownWaits && calls.some(needsPerson)) return 'resolution'
+  return open.some((call) => !call.providerExecuted) ? 'client' : undefined
+}
+
+function afterStep(turn: Turn, last: Step, { maxSteps }: NextOptions): NextAction {
+  const finishReason = last.status === 'ended' ? last.finishReason : 'interrupted'
+  if (finishReason === 'length') return end({ kind: 'cut-off' })
+  if (finishReason === 'content-filter') {
+    const message = 'The model stopped because of its content filter.'
+    return end({ kind: 'failed', error: { code: 'content-filter', message } })
+  }
+  if (last.parts.some((part) => part.type === 'call' && !part.providerExecuted)) {
+    const isSpent = turn.steps.length % maxSteps === 0
+    return isSpent ? end({ kind: 'step-limit' }) : { kind: 'step', index: turn.steps.length }
+  }
+  const hasText = last.parts.some((part) => part.type === 'text' && part.text.trim() !== '')
+  const hasItem = last.parts.some((part) => part.type === 'file' || part.type === 'data')
+  return end({ kind: hasText || hasItem ? 'completed' : 'no-answer' })
+}
+
+const end = (ending: TurnEnding): NextAction => ({ kind: 'end', ending })

@@ -1,0 +1,70 @@
+import type { NewTurnEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { type Engine, readTurn } from './engine.ts'
+import { planNext } from './plan-next.ts'
+import { readLatest } from './read-latest.ts'
+
+/**
+ * Goes on with a turn that waits, if there is something to do now (AP5). Whoever made it possible
+ * calls this; of several, in any process, the lease lets one through.
+ */
+export async function resumeIfReady(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<void> {
+  while (true) {
+    const thread = await engine.store.readThread(threadId)
+    if (thread === null) return
+    const turn = await readTurn(engine.store, threadId, turnId)
+    if (turn.progress.status !== 'waiting') return
+    const next = planNext(turn, {
+      maxSteps: engine.options.maxSteps,
+      unknownWaits: engine.options.unknownOutcome === 'wait',
+      isExecutable: engine.toolbox.isExecutable,
+      isKnown: (name) => engine.toolbox.find(name) !== undefined,
+    })
+    if (next.kind === 'wait') return
+    const events = [resumed(engine, turnId)]
+    const place = { threadId, turnId, expectedSeq: thread.seq }
+    const result = await engine.begin({ ...place, how: 'resumed', events })
+    if (result.kind !== 'stale') return
+  }
+}
+
+export type ContinueResult =
+  | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }
+  | { readonly kind: 'run-active'; readonly turnId: MessageId }
+  | { readonly kind: 'nothing-to-continue' }
+  | { readonly kind: 'no-thread' }
+
+/** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
+export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
+  while (true) {
+    const latest = await readLatest(engine.store, threadId)
+    if (latest === null) return { kind: 'no-thread' }
+    const { last, seq } = latest
+    if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }
+    const { progress, id: turnId } = last
+    if (progress.status === 'running') return { kind: 'run-active', turnId }
+    if (progress.status === 'waiting' || progress.ending.kind === 'completed') {
+      return { kind: 'nothing-to-continue' }
+    }
+    const events = [resumed(engine, turnId)]
+    const place = { threadId, turnId, expectedSeq: seq }
+    const result = await engine.begin({ ...place, how: 'continued', events, force: true })
+    if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
+    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
+    if (result.kind === 'no-thread') return { kind: 'no-thread' }
+    if (result.kind !== 'stale') {
+      throw new HoldfastError('store-failed', `The turn could not be continued: ${result.kind}.`)
+    }
+  }
+}
+
+const resumed = (engine: Engine, turnId: MessageId): NewTurnEvent => ({
+  type: 'turn-resumed',
+  turnId,
+  at: engine.clock.now(),
+})

@@ -1,0 +1,62 @@
+import type { Call } from '../core/call.ts'
+import type { NewTurnEvent } from '../core/event.ts'
+import { executeTool } from './execute-tool.ts'
+import type { Run } from './run.ts'
+
+/**
+ * Runs the calls that can run, at most `toolConcurrency` at a time. Each is durable as started before
+ * its tool begins, and each result is committed as it comes, so a slow call holds back no fast one.
+ */
+export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> {
+  const waiting = [...calls]
+  const places = Math.min(run.options.toolConcurrency, waiting.length)
+  // The first calls start in one commit; the others as places become free.
+  const first = waiting.splice(0, places)
+  await run.ledger.commit(first.flatMap((call) => startOf(run, call)))
+  const worker = async (begun: Call): Promise<void> => {
+    let call: Call | undefined = begun
+    while (call !== undefined && !run.signal.aborted) {
+      await runCall(run, call)
+      call = waiting.shift()
+      if (call !== undefined && !run.signal.aborted) await run.ledger.commit(startOf(run, call))
+    }
+  }
+  await Promise.all(first.map(worker))
+}
+
+/** A repeatable call that a dead process had started is already `running`. */
+function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
+  if (call.state !== 'ready') return []
+  const { id: callId } = call
+  return [{ type: 'call-started', turnId: run.turnId, at: run.clock.now(), callId }]
+}
+
+async function runCall(run: Run, call: Call): Promise<void> {
+  const { toolbox } = run
+  const tool = toolbox.find(call.name)
+  if (tool === undefined || call.input.kind !== 'complete') return
+  const { id: callId } = call
+  const ended = run.hooks.callStarted(call)
+  const outcome = await executeTool({
+    tool,
+    call,
+    input: call.input.value,
+    messages: run.prompt,
+    signal: run.signal,
+    timeoutMs: toolbox.policyOf(call.name).timeoutMs ?? run.options.toolTimeoutMs,
+    clock: run.clock,
+    onProgress: (output) =>
+      run.ledger.push({
+        type: 'call-progressed',
+        turnId: run.turnId,
+        at: run.clock.now(),
+        callId,
+        output,
+      }),
+  })
+  ended(outcome)
+  // Stopped: the end of the turn says so for all its calls at once.
+  if (outcome.state === 'stopped') return
+  const at = run.clock.now()
+  await run.ledger.commit([{ type: 'call-settled', turnId: run.turnId, at, callId, outcome }])
+}

@@ -1,0 +1,204 @@
+import { assertNever } from '../core/assert-never.ts'
+import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
+import { foldTurn } from '../core/fold-turn.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
+import type { Append, AppendResult, Store, StoredChange } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import type { Committer } from './committer.ts'
+import { createEventBuffer } from './event-buffer.ts'
+import type { Hub } from './hub.ts'
+
+/**
+ * The one way a run writes. What it holds as `turn` is the fold of what has been committed, never of
+ * what is about to be; others may write to the turn meanwhile (a decision), and their facts are in it.
+ */
+export interface RunLedger {
+  readonly turn: Turn
+  readonly fence: number
+  /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
+  push(event: NewTurnEvent): void
+  /** Everything pushed so far, and these, committed now. Rejects if nothing of it was stored. */
+  commit(events?: readonly NewTurnEvent[]): Promise<void>
+  /** Like `commit`, but only if nobody wrote since `turn` was read: false means look again. */
+  commitIfCurrent(events: readonly NewTurnEvent[], finish: Finish): Promise<boolean>
+  renew(ms: number): Promise<void>
+  /** How many facts wait for the next commit. */
+  readonly pending: number
+  /**
+   * After a failed write nothing more is written, or a later fact would stand where an earlier one is
+   * missing (LG3). This gives up what was not stored and reads anew what was.
+   */
+  reload(): Promise<void>
+}
+
+/** `release`: the run is over. `seal`: so is the turn. */
+export type Finish = 'go-on' | 'release' | 'seal'
+
+/** Somebody else has the run now: this one writes nothing more (CR2). */
+export class FencedError extends Error {
+  override readonly name = 'FencedError'
+}
+
+export interface RunLedgerOptions {
+  readonly store: Store
+  readonly committer: Committer
+  readonly hub: Hub
+  readonly clock: Clock
+  readonly threadId: ThreadId
+  readonly turn: Turn
+  /** The thread's seq that `turn` was read at. */
+  readonly seq: Seq
+  readonly fence: number
+  readonly textDelayMs: number
+  readonly onStopRequested: () => void
+  readonly onFault: (error: unknown) => void
+}
+
+export function createRunLedger(options: RunLedgerOptions): RunLedger {
+  const { store, committer, hub, clock, threadId, fence } = options
+  const buffer = createEventBuffer()
+  let { turn, seq } = options
+  let cancelTimer: (() => void) | null = null
+  let last: Promise<unknown> = Promise.resolve()
+  let broken: Error | null = null
+
+  const take = (): readonly NewTurnEvent[] => {
+    cancelTimer?.()
+    cancelTimer = null
+    return buffer.take()
+  }
+
+  const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
+    if (broken !== null) return Promise.reject(broken)
+    const result = committer.submit({ threadId, ...append })
+    // Results are taken in the order of the writes, so that the turn is folded in order too.
+    const settled = last.then(async () => {
+      const outcome = await result
+      if (outcome.kind === 'appended') await absorb(append.events, outcome)
+      else if (outcome.kind !== 'stale') throw toError(outcome)
+      return outcome
+    })
+    last = settled.catch((error: unknown) => {
+      broken ??= error instanceof Error ? error : new Error(String(error))
+    })
+    return settled
+  }
+
+  const absorb = async (events: Append['events'], result: Appended): Promise<void> => {
+    if (result.stopRequested) options.onStopRequested()
+    if (result.firstSeq !== seq + 1) await catchUp(result.firstSeq - 1)
+    const facts = events.map((event, index) => ({ ...event, seq: result.firstSeq + index }))
+    turn = foldTurn(turn, facts as readonly TurnEvent[])
+    seq = result.seq
+    if (facts.length === 0) return
+    hub.publish(threadId, {
+      after: result.firstSeq - 1,
+      seq: result.seq,
+      changes: facts.map((event): StoredChange => ({
+        kind: 'event',
+        seq: event.seq,
+        commit: result.seq,
+        event: event as TurnEvent,
+      })),
+    })
+  }
+
+  /** Somebody else wrote in between: read what they said about this turn. */
+  const catchUp = async (upTo: Seq): Promise<void> => {
+    while (seq < upTo) {
+      const found = await store.readChanges({ threadId, after: seq, limit: 500, results: 'full' })
+      if (found === null || found.reached <= seq) return
+      for (const change of found.changes) {
+        if (change.kind === 'turn' && change.turn.id === turn.id) turn = change.turn
+        if (change.kind === 'event' && isOf(change.event, turn.id)) {
+          turn = foldTurn(turn, [change.event])
+        }
+      }
+      seq = found.reached
+    }
+  }
+
+  const leaseFor = (finish: Finish): Pick<Append, 'lease' | 'seal'> => ({
+    lease: { kind: finish === 'go-on' ? 'hold' : 'release', fence },
+    ...(finish === 'seal' ? { seal: [turn.id] } : {}),
+  })
+
+  const ledger: RunLedger = {
+    get turn() {
+      return turn
+    },
+    fence,
+
+    push(event) {
+      buffer.push(event)
+      cancelTimer ??= clock.after(options.textDelayMs, () => {
+        cancelTimer = null
+        ledger.commit().catch(options.onFault)
+      })
+    },
+
+    async commit(events = []) {
+      for (const event of events) buffer.push(event)
+      const facts = take()
+      if (facts.length === 0) await last
+      else await submit({ events: facts, ...leaseFor('go-on') })
+    },
+
+    async commitIfCurrent(events, finish) {
+      await ledger.commit()
+      const result = await submit({ events, ...leaseFor(finish), expectedSeq: seq })
+      if (result.kind === 'appended') return true
+      if (result.kind === 'stale') await catchUp(result.seq)
+      return false
+    },
+
+    async renew(ms) {
+      await submit({ events: [], lease: { kind: 'hold', fence, renewMs: ms } })
+    },
+
+    get pending() {
+      return buffer.size
+    },
+
+    async reload() {
+      take()
+      await last
+      const [thread, stored] = await Promise.all([
+        store.readThread(threadId),
+        store.readMessage(threadId, turn.id),
+      ])
+      if (thread === null || stored?.role !== 'assistant') {
+        throw new HoldfastError('thread-not-found', 'The thread was deleted while it was answered.')
+      }
+      // The two reads are not one: a turn that is newer than the seq only makes the next write look again.
+      turn = stored
+      seq = thread.seq
+      broken = null
+    },
+  }
+  return ledger
+}
+
+type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
+
+const isOf = (event: object, turnId: MessageId): event is TurnEvent =>
+  'turnId' in event && event.turnId === turnId
+
+function toError(result: Exclude<AppendResult, { readonly kind: 'appended' | 'stale' }>): Error {
+  switch (result.kind) {
+    case 'fenced':
+    case 'leased':
+      return new FencedError('Another run has taken over this turn.')
+    case 'no-thread':
+      return new HoldfastError('thread-not-found', 'The thread was deleted while it was answered.')
+    case 'illegal':
+      return new HoldfastError(
+        'bad-event',
+        `The ${result.subject} ${result.id} is ${result.state}: this cannot happen to it now.`,
+      )
+    default:
+      return assertNever(result)
+  }
+}

@@ -1,0 +1,149 @@
+import { NoSuchToolError } from 'ai'
+import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { Json } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { callModel } from './call-model.ts'
+import { wait } from './clock.ts'
+import { hashInput } from './hash-input.ts'
+import { StreamCutError, toModelFault } from './model-error.ts'
+import type { Run } from './run.ts'
+import { toJson } from './to-json.ts'
+import {
+  createPartTranslator,
+  messageOf,
+  type PartTranslator,
+  type SdkCall,
+  type SdkPart,
+  toFinishReason,
+  toUsage,
+} from './translate-part.ts'
+import type { Verdict } from './tool-policy.ts'
+
+/** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
+const mostBuffered = 256
+
+/** One model call: everything it says becomes facts, and at its end all of them are durable. */
+export async function runStep(run: Run, index: number): Promise<void> {
+  const fact = (event: TurnFact): NewTurnEvent => ({
+    ...event,
+    turnId: run.turnId,
+    at: run.clock.now(),
+  })
+  const ended = run.hooks.stepStarted(index)
+  run.ledger.push(fact({ type: 'step-started', step: index, model: run.modelId }))
+  const translator = createPartTranslator({
+    turnId: run.turnId,
+    step: index,
+    now: run.clock.now,
+    newCallId: run.newCallId,
+  })
+  let model: string | undefined
+  for await (const part of openStream(run)) {
+    if (run.signal.aborted) break
+    if (part.type === 'error') throw part.error
+    if (part.type === 'model-call-response-metadata') model = part.modelId ?? model
+    if (part.type === 'tool-call') {
+      for (const event of await recordCall(run, translator, part)) run.ledger.push(event)
+      void run.ledger.commit().catch(run.fault)
+    } else if (part.type === 'model-call-end') {
+      const finishReason = toFinishReason(part.finishReason)
+      const usage = toUsage(part.usage)
+      const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
+      const step = { type: 'step-ended', finishReason, usage } as const
+      // A call that the token limit cut off has no whole arguments and never will (ST4).
+      await run.ledger.commit()
+      const cut = run.ledger.turn.steps.at(-1)?.parts ?? []
+      for (const call of cut) {
+        if (call.type !== 'call' || call.state !== 'streaming') continue
+        const outcome = { state: 'interrupted', cause: 'over-limit' } as const
+        run.ledger.push(fact({ type: 'call-settled', callId: call.id, outcome }))
+      }
+      await run.ledger.commit([fact(withDefined(step, { model, providerMetadata }))])
+      ended(finishReason)
+      return
+    } else {
+      for (const event of translator.translate(part)) run.ledger.push(event)
+      if (isResult(part)) void run.ledger.commit().catch(run.fault)
+      if (run.ledger.pending > mostBuffered) await run.ledger.commit()
+    }
+  }
+  if (!run.signal.aborted) throw new StreamCutError('no end of the stream')
+}
+
+const isResult = (part: SdkPart): boolean =>
+  part.type === 'tool-result' || part.type === 'tool-error'
+
+/** Tries again before the first token, with back-off, and never after it. */
+async function* openStream(run: Run): AsyncGenerator<SdkPart> {
+  for (let attempt = 1; ; attempt++) {
+    let began = false
+    try {
+      for await (const part of await callModel(await run.modelCall())) {
+        if (part.type === 'error') throw part.error
+        began ||= part.type !== 'model-call-start' && part.type !== 'model-call-response-metadata'
+        yield part
+      }
+      return
+    } catch (error) {
+      const fault = toModelFault(error)
+      const isLast = attempt > run.options.modelRetries
+      if (began || isLast || !fault.isRetryable || run.signal.aborted) throw error
+      const delayMs = fault.retryAfterMs ?? run.options.retryDelayMs * 2 ** (attempt - 1)
+      run.hooks.modelRetried({ attempt, delayMs, code: fault.code, message: fault.message })
+      await wait(run.clock, Math.min(delayMs, 30_000), run.signal)
+    }
+  }
+}
+
+/** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
+async function recordCall(
+  run: Run,
+  translator: PartTranslator,
+  part: SdkCall,
+): Promise<readonly NewTurnEvent[]> {
+  const call = translator.originOf(part)
+  const { id: callId } = call
+  const place = { turnId: run.turnId, at: run.clock.now(), callId }
+  const input = toJson(part.input)
+  const record = (approval: 'required' | 'not-required'): NewTurnEvent => ({
+    ...place,
+    type: 'call-recorded',
+    call,
+    input,
+    approval,
+  })
+  if (part.invalid === true) {
+    const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
+    const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
+    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
+  }
+  if (call.providerExecuted === true) return [record('not-required')]
+  let verdict: Verdict
+  try {
+    verdict = await run.toolbox.judge({
+      name: call.name,
+      input,
+      threadId: run.threadId,
+      toolCallId: callId,
+      messages: run.prompt,
+    })
+  } catch (error) {
+    // A policy that throws has not said that the tool may run.
+    const text = `The approval policy of this tool failed: ${messageOf(error)}`
+    const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
+    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
+  }
+  if (verdict.kind === 'free') return [record('not-required')]
+  if (verdict.kind === 'ask') return [record('required')]
+  const decision = withDefined(
+    {
+      kind: verdict.kind === 'approved' ? 'accepted' : 'rejected',
+      by: 'policy',
+      at: place.at,
+      inputHash: await hashInput(input),
+      automatic: true,
+    } as const,
+    { feedback: verdict.reason },
+  )
+  return [record('required'), { ...place, type: 'call-decided', decision }]
+}

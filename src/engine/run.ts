@@ -1,0 +1,222 @@
+import type { Instructions, LanguageModel, ModelMessage } from 'ai'
+import { assertNever } from '../core/assert-never.ts'
+import type { NewTurnEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { Message, TurnEnding } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import { projectPrompt } from '../views/model-prompt.ts'
+import type { ModelCall } from './call-model.ts'
+import type { Clock } from './clock.ts'
+import type { RunHooks } from './hooks.ts'
+import { toModelFault } from './model-error.ts'
+import type { EngineOptions } from './options.ts'
+import { planNext } from './plan-next.ts'
+import { planRecovery } from './plan-recovery.ts'
+import { runCalls } from './run-calls.ts'
+import { FencedError, type RunLedger } from './run-ledger.ts'
+import { runStep } from './run-step.ts'
+import type { Toolbox } from './tool-policy.ts'
+
+/** The live work that produces one turn, from the lease it has to the lease it gives back. */
+export interface Run {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  readonly options: EngineOptions
+  readonly toolbox: Toolbox
+  readonly ledger: RunLedger
+  readonly clock: Clock
+  readonly hooks: RunHooks
+  readonly signal: AbortSignal
+  readonly modelId: string
+  /** What the model was sent in the step that is under way. */
+  readonly prompt: ModelMessage[]
+  readonly modelCall: () => Promise<ModelCall>
+  readonly newCallId: () => CallId
+  /** Ends the work: something it cannot go on without has failed. */
+  readonly fault: (error: unknown) => void
+}
+
+/** What it takes to end a turn. */
+export type EndableRun = Pick<Run, 'ledger' | 'clock' | 'hooks'>
+
+/** Why a run was told to end before it was done. */
+export type Interruption =
+  | { readonly kind: 'stop' }
+  /** This process is going; another one carries on. */
+  | { readonly kind: 'hand-over' }
+  | { readonly kind: 'fault'; readonly error: unknown }
+
+export interface RunParts {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  readonly options: EngineOptions
+  readonly toolbox: Toolbox
+  readonly ledger: RunLedger
+  readonly clock: Clock
+  readonly hooks: RunHooks
+  readonly model: LanguageModel
+  readonly instructions: Instructions | undefined
+  /** What stands before the turn, oldest first. */
+  readonly history: () => Promise<readonly Message[]>
+  readonly newCallId: () => CallId
+  /** A person asked for more although the turn was over: begin with a step. */
+  readonly force: boolean
+}
+
+export interface StartedRun {
+  readonly done: Promise<void>
+  interrupt(why: Interruption): void
+}
+
+export function startRun(parts: RunParts): StartedRun {
+  const controller = new AbortController()
+  let why: Interruption | null = null
+  const interrupt = (reason: Interruption) => {
+    why ??= reason
+    controller.abort(new DOMException(`The run was interrupted: ${why.kind}.`, 'AbortError'))
+  }
+  const { signal } = controller
+  const { model, instructions, ledger, options } = parts
+  let prompt: ModelMessage[] = []
+  let history: readonly Message[] | undefined
+
+  const run: Run = {
+    ...parts,
+    signal,
+    modelId: typeof model === 'string' ? model : model.modelId,
+    get prompt() {
+      return prompt
+    },
+    async modelCall() {
+      history ??= await parts.history()
+      const { maxOutputChars } = options
+      const cut = maxOutputChars === undefined ? {} : { maxOutputChars }
+      prompt = projectPrompt([...history, ledger.turn], cut) as ModelMessage[]
+      const { settings } = options
+      return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
+    },
+    fault: (error) => interrupt({ kind: 'fault', error }),
+  }
+
+  return { interrupt, done: drive(run, parts.force, () => why) }
+}
+
+/** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
+async function drive(run: Run, force: boolean, why: () => Interruption | null): Promise<void> {
+  try {
+    const ending = await work(run, force)
+    const reason = why()
+    if (reason !== null) await interrupted(run, reason)
+    else if (ending !== null) await end(run, ending)
+  } catch (error) {
+    if (error instanceof FencedError) return run.hooks.turnLost()
+    await failed(run, why() ?? { kind: 'fault', error })
+  }
+}
+
+/** Null: the turn waits for a person, and the lease has been given back. */
+async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
+  const { ledger, options, toolbox } = run
+  const mended = planRecovery(ledger.turn, toolbox.isRepeatable, run.clock.now())
+  if (mended.length > 0) await ledger.commit(mended)
+  let forced = force
+  while (!run.signal.aborted) {
+    const next = planNext(ledger.turn, {
+      maxSteps: options.maxSteps,
+      unknownWaits: options.unknownOutcome === 'wait',
+      isExecutable: toolbox.isExecutable,
+      isKnown: (name) => toolbox.find(name) !== undefined,
+    })
+    switch (next.kind) {
+      case 'step':
+        forced = false
+        await runStep(run, next.index)
+        break
+      case 'run-calls':
+        await runCalls(run, next.calls)
+        break
+      case 'fail-calls':
+        await ledger.commit(next.calls.map((call) => orphaned(run, call.id, call.name)))
+        break
+      case 'wait': {
+        const { waitingFor } = next
+        const { turnId } = run
+        const paused = { type: 'turn-paused', turnId, at: run.clock.now(), waitingFor } as const
+        // Somebody may have decided just now: then there is more to do, not something to wait for.
+        if (await ledger.commitIfCurrent([paused], 'release')) {
+          run.hooks.turnPaused(waitingFor)
+          return null
+        }
+        break
+      }
+      case 'end':
+        if (!forced) return next.ending
+        forced = false
+        await runStep(run, ledger.turn.steps.length)
+        break
+      default:
+        assertNever(next)
+    }
+  }
+  return null
+}
+
+function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
+  const error = `There is no tool called "${name}" any more.`
+  const outcome = { state: 'failed', cause: 'unknown-tool', error } as const
+  return { type: 'call-settled', turnId: run.turnId, at: run.clock.now(), callId, outcome }
+}
+
+/** Says the end, and gives the lease back with it. */
+export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
+  const { ledger } = run
+  // A decision may come in just before the end: then the end is planned anew, with it.
+  while (true) {
+    await ledger.commit()
+    const events = planTurnEnd(ledger.turn, ending, run.clock.now())
+    if (await ledger.commitIfCurrent(events, 'seal')) break
+  }
+  run.hooks.turnEnded(ending, run.ledger.turn)
+}
+
+async function interrupted(run: Run, reason: Interruption): Promise<void> {
+  switch (reason.kind) {
+    case 'stop':
+      return end(run, { kind: 'stopped' })
+    case 'hand-over':
+      // What was received is kept, and the lease is over at once: anyone may carry on.
+      await run.ledger.commit()
+      return run.ledger.renew(0)
+    case 'fault':
+      return failed(run, reason)
+    default:
+      return assertNever(reason)
+  }
+}
+
+/** What was stored stays; the turn is told to have failed, if the store still takes it (LG3, ST2). */
+async function failed(run: Run, reason: Interruption): Promise<void> {
+  if (reason.kind !== 'fault') {
+    // The abort that it was told reached it as an error of the model or of a tool.
+    return guarded(run, () => interrupted(run, reason))
+  }
+  const { error } = reason
+  if (error instanceof FencedError) return run.hooks.turnLost()
+  const isStore = error instanceof HoldfastError
+  if (isStore && error.code === 'thread-not-found') return run.hooks.turnLost()
+  const { code, message } = isStore ? error : toModelFault(error)
+  return guarded(run, async () => {
+    if (isStore) await run.ledger.reload()
+    await end(run, { kind: 'failed', error: { code, message } })
+  })
+}
+
+/** The store takes nothing: the lease runs out, and whoever takes the run over finds what was stored. */
+async function guarded(run: Run, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    run.hooks.turnLost(error)
+  }
+}

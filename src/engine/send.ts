@@ -1,0 +1,166 @@
+import type { NewEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
+import type { Message, Turn, TurnEnding, UserPart } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { Engine, Work } from './engine.ts'
+import { isReplyTo, readDownTo } from './read-latest.ts'
+import { takeOver } from './recover.ts'
+
+export interface SendRequest {
+  readonly threadId: ThreadId
+  readonly message: {
+    readonly id: MessageId
+    readonly parts: readonly UserPart[]
+    readonly metadata?: Json
+  }
+  /** Edit: this message, and all that came after it, is replaced by the new one. */
+  readonly replaces?: MessageId
+}
+
+export interface RegenerateRequest {
+  readonly threadId: ThreadId
+  /** The turn to make anew, or the message it answered; without it, the last turn. */
+  readonly messageId?: MessageId
+}
+
+/** `after`: following from this seq shows the turn from its beginning. */
+export type SendResult =
+  | { readonly kind: 'started'; readonly turnId: MessageId; readonly after: Seq }
+  /** The same message again: its run is live, or was (RS5). */
+  | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
+  | { readonly kind: 'run-active'; readonly turnId: MessageId }
+  | { readonly kind: 'no-thread' }
+
+/** Losing this often to other writers means something is wrong, not that somebody was quicker. */
+const mostAttempts = 50
+
+/** With `work`, the answer is produced by something else than the engine's loop and recorded. */
+export function send(engine: Engine, request: SendRequest, work?: WorkFor): Promise<SendResult> {
+  const { message, replaces, threadId } = request
+  return attempt(
+    engine,
+    threadId,
+    async () => {
+      const target = replaces ?? message.id
+      const read = await readDownTo(engine.store, threadId, isMessage(target))
+      if (read === null) return { kind: 'no-thread' }
+      if (read.found && replaces === undefined) return repeated(read.messages, message.id)
+      if (replaces !== undefined && !read.found) {
+        throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
+      }
+      const { id, ...content } = message
+      const at = engine.clock.now()
+      return {
+        seq: read.seq,
+        last: read.messages[0],
+        retired: replaces === undefined ? [] : read.messages.map((old) => old.id),
+        replyTo: id,
+        events: [{ type: 'message-added', at, messageId: id, role: 'user', ...content }],
+      }
+    },
+    work,
+  )
+}
+
+export type WorkFor = (turnId: MessageId) => Work
+
+export function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
+  const { threadId, messageId } = request
+  return attempt(engine, threadId, async () => {
+    const fits = (message: Message) =>
+      message.role === 'assistant' &&
+      (messageId === undefined || message.id === messageId || message.replyTo === messageId)
+    const read = await readDownTo(engine.store, threadId, fits)
+    if (read === null) return { kind: 'no-thread' }
+    const turn = read.messages.at(-1)
+    if (!read.found || turn?.role !== 'assistant') {
+      throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
+    }
+    return {
+      seq: read.seq,
+      last: read.messages[0],
+      retired: read.messages.map((old) => old.id),
+      replyTo: turn.replyTo,
+      events: [],
+    }
+  })
+}
+
+interface Plan {
+  readonly seq: Seq
+  readonly last: Message | undefined
+  readonly retired: readonly MessageId[]
+  readonly replyTo: MessageId | null
+  readonly events: readonly NewEvent[]
+}
+
+/**
+ * Stores the message, closes what was still waiting (AP8) and begins the run, all in one commit: a
+ * message that is refused is not stored, and one that is stored is answered (LG6, RS5).
+ */
+async function attempt(
+  engine: Engine,
+  threadId: ThreadId,
+  plan: () => Promise<Plan | SendResult>,
+  work?: WorkFor,
+): Promise<SendResult> {
+  const recorded = work === undefined ? {} : ({ recorded: true } as const)
+  for (let attempts = 0; attempts < mostAttempts; attempts++) {
+    const planned = await plan()
+    if ('kind' in planned) return planned
+    const { last, retired, replyTo, seq } = planned
+    const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
+    // Its process may be dead. Then the turn is carried on; this message can be sent after it.
+    if (left?.progress.status === 'running' && (await takeOver(engine, threadId))) {
+      return { kind: 'run-active', turnId: left.id }
+    }
+    const at = engine.clock.now()
+    const turnId = engine.newMessageId()
+    const before: readonly NewEvent[] = [
+      ...(left === null ? [] : planTurnEnd(left, endingOf(left), at)),
+      ...(retired.length === 0
+        ? []
+        : [{ type: 'messages-retired', at, messageIds: retired } as const]),
+      ...planned.events,
+    ]
+    const result = await engine.begin({
+      threadId,
+      turnId,
+      how: 'sent',
+      events: [...before, { type: 'turn-started', turnId, at, replyTo, ...recorded }],
+      expectedSeq: seq,
+      ...(work === undefined ? {} : { work: work(turnId) }),
+      ...(left === null ? {} : { seal: [left.id] }),
+    })
+    if (result.kind === 'appended') {
+      return { kind: 'started', turnId, after: result.firstSeq - 1 + before.length }
+    }
+    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
+    if (result.kind === 'no-thread') return { kind: 'no-thread' }
+    if (result.kind !== 'stale') {
+      throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
+    }
+  }
+  throw new HoldfastError('store-failed', 'The thread changed too often to add a message.')
+}
+
+/** A turn that runs by itself holds a lease and is not touched; one without is somebody's broken-off loop. */
+const endingOf = (left: Turn): TurnEnding => ({
+  kind: left.progress.status === 'waiting' ? 'superseded' : 'interrupted',
+})
+
+const isMessage =
+  (id: MessageId) =>
+  (message: Message): boolean =>
+    message.role !== 'assistant' && message.id === id
+
+function repeated(newestFirst: readonly Message[], id: MessageId): SendResult {
+  const turn = newestFirst.find(isReplyTo(id)) as Turn | undefined
+  if (turn === undefined) {
+    throw new HoldfastError('bad-request', 'A message with this id was stored without an answer.')
+  }
+  const kind = turn.progress.status === 'running' ? 'joined' : 'repeated'
+  return { kind, turnId: turn.id, after: turn.seq - 1 }
+}

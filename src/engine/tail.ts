@@ -1,0 +1,76 @@
+import type { Seq } from '../core/ids.ts'
+import type { StoredChange } from '../store/store.ts'
+
+/** Consecutive changes: everything after `after`, up to and including `seq`. */
+export interface Frame {
+  readonly after: Seq
+  readonly seq: Seq
+  readonly changes: readonly StoredChange[]
+}
+
+/** The newest changes of a thread that somebody follows: everything after `from`, up to `to`. */
+export interface Tail {
+  from: Seq
+  to: Seq
+  changes: StoredChange[]
+  /** What hints say exists. */
+  known: Seq
+  /** The thread was deleted, or the hub closed. */
+  ended: boolean
+  followers: number
+  reading: Promise<void> | null
+  readonly waiting: Set<() => void>
+}
+
+const longest = 1_000
+
+/** Empty, and at no place until the first commit or read gives it one. */
+export const createTail = (): Tail => ({
+  from: 0,
+  to: 0,
+  changes: [],
+  known: 0,
+  ended: false,
+  followers: 0,
+  reading: null,
+  waiting: new Set(),
+})
+
+export function wakeTail(tail: Tail): void {
+  const waiting = [...tail.waiting]
+  tail.waiting.clear()
+  for (const wake of waiting) wake()
+}
+
+export function nextWake(tail: Tail): Promise<void> {
+  return new Promise((resolve) => {
+    tail.waiting.add(resolve)
+  })
+}
+
+export function hintTail(tail: Tail, known: Seq): void {
+  tail.known = Math.max(tail.known, known)
+  wakeTail(tail)
+}
+
+/** Begins anew further on; whoever is still behind reads the database. */
+export function restartTail(tail: Tail, at: Seq): void {
+  tail.from = at
+  tail.to = at
+  tail.changes = []
+}
+
+export function extendTail(tail: Tail, frame: Frame): void {
+  if (frame.seq <= tail.to) return
+  if (frame.after !== tail.to) restartTail(tail, frame.after)
+  tail.changes.push(...frame.changes)
+  tail.to = frame.seq
+  const over = tail.changes.length - longest
+  if (over > 0) tail.from = (tail.changes.splice(0, over).at(-1) as StoredChange).seq
+  hintTail(tail, frame.seq)
+}
+
+export function sliceTail(tail: Tail, after: Seq): Frame {
+  const start = tail.changes.findIndex((change) => change.seq > after)
+  return { after, seq: tail.to, changes: start < 0 ? [] : tail.changes.slice(start) }
+}

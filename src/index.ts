@@ -1,0 +1,49 @@
+export type { Call, CallCause, CallOutcome, CallState, Decision, Resolution } from './core/call.ts'
+export type { LedgerEvent, NewEvent } from './core/event.ts'
+export { type Change, foldThread, type ThreadView } from './core/fold-thread.ts'
+export { emptyTurn, foldTurn } from './core/fold-turn.ts'
+export { type ErrorCode, HoldfastError } from './core/holdfast-error.ts'
+export {
+  type CallId,
+  type MessageId,
+  type OwnerId,
+  parseCallId,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Seq,
+  type ThreadId,
+} from './core/ids.ts'
+export type { Json, JsonObject } from './core/json.ts'
+export {
+  callsOf,
+  type Message,
+  type Turn,
+  type UserMessage,
+  type UserPart,
+} from './core/message.ts'
+export type { Thread } from './core/thread.ts'
+export { type Clock, systemClock } from './engine/clock.ts'
+export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
+export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
+export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
+export type { HoldfastOptions } from './engine/options.ts'
+export type { RecordedPart, Recording } from './engine/record.ts'
+export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
+export type { ContinueResult } from './engine/resume.ts'
+export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
+export type { StopResult } from './engine/stop.ts'
+export type { Frame } from './engine/tail.ts'
+export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
+export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
+export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
+export type {
+  Append,
+  AppendResult,
+  Hint,
+  LeaseUse,
+  Page,
+  PageQuery,
+  Store,
+  StoredChange,
+} from './store/store.ts'

@@ -1,0 +1,1 @@
+export { memory, type MemoryStoreOptions } from './memory-store.ts'

@@ -1,0 +1,190 @@
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { placesToRead, planPage } from '../../paging/plan-page.ts'
+import { createHintBoard } from '../hint-board.ts'
+import { omitLargeOutputs } from '../omit-large-outputs.ts'
+import type { Hint, Store } from '../store.ts'
+import { appendToMemory } from './memory-append.ts'
+import {
+  type MemoryThread,
+  readMemoryChanges,
+  readMemoryMessage,
+  readMemoryTurn,
+} from './memory-thread.ts'
+
+export interface MemoryStoreOptions {
+  readonly now?: () => number
+  /** Whether the process behind a holder still lives; a dead one's lease counts as run out. */
+  readonly isAlive?: (holder: string) => boolean
+}
+
+/** The reference: the same rules as the databases, in the fewest words. Nothing outlives the process. */
+export function memory(options: MemoryStoreOptions = {}): Store {
+  const threads = new Map<ThreadId, MemoryThread>()
+  const hints = createHintBoard()
+  const now = options.now ?? Date.now
+  const isAlive = options.isAlive ?? (() => true)
+  let activity = 0
+  let closed = false
+
+  const nextActivity = () => ++activity
+  const open = () => {
+    if (closed) throw new HoldfastError('store-closed', 'The store has been closed.')
+  }
+
+  return {
+    kind: 'memory',
+
+    async createThread({ id, ownerId, title, at }) {
+      open()
+      const found = threads.get(id)?.thread
+      if (found !== undefined) {
+        return found.ownerId === ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
+      }
+      const thread = {
+        id,
+        ownerId,
+        title,
+        createdAt: at,
+        updatedAt: at,
+        seq: 0,
+        activity: nextActivity(),
+      }
+      threads.set(id, { thread, messages: [], events: [], fence: 0, lease: null, stopFence: null })
+      return { kind: 'created', thread }
+    },
+
+    async readThread(id) {
+      open()
+      return threads.get(id)?.thread ?? null
+    },
+
+    async listThreads({ ownerId, limit, before }) {
+      open()
+      const mine = [...threads.values()]
+        .map(({ thread }) => thread)
+        .filter((thread) => thread.ownerId === ownerId)
+        .filter((thread) => before === null || thread.activity < before)
+        .sort((left, right) => right.activity - left.activity)
+      return { threads: mine.slice(0, limit), hasMore: mine.length > limit }
+    },
+
+    async deleteThread(id) {
+      open()
+      const deleted = threads.delete(id)
+      if (deleted) hints.post([{ threadId: id, seq: 0 }])
+      return deleted
+    },
+
+    async commit(appends) {
+      open()
+      const changed = new Map<ThreadId, Hint>()
+      const results = appends.map((append) => {
+        const stored = threads.get(append.threadId)
+        if (stored === undefined) return { kind: 'no-thread' } as const
+        const result = appendToMemory(stored, append, { now, isAlive, nextActivity })
+        if (result.kind === 'appended') {
+          changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
+        }
+        return result
+      })
+      hints.post([...changed.values()])
+      return results
+    },
+
+    async readPage({ threadId, limit, before, live, results }) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const isRunning = (id: Message['id']) =>
+        readMemoryTurn(stored, id)?.progress.status === 'running'
+      const shown = stored.messages
+        .filter((entry) => !entry.retired && (before === null || entry.seq < before))
+        .filter((entry) => live === 'include' || !isRunning(entry.id))
+        .toReversed()
+      const places = shown.slice(0, placesToRead(limit)).map((entry) => entry.seq)
+      const edges = planPage(places, limit)
+      const running = stored.messages.findLast((entry) => !entry.retired && isRunning(entry.id))
+      return {
+        seq: stored.thread.seq,
+        messages: shown
+          .slice(0, edges.places.length)
+          .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results)),
+        hasMore: edges.hasMore,
+        live: live === 'exclude' ? (running?.id ?? null) : null,
+      }
+    },
+
+    async readChanges({ threadId, after, limit, results }) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const all = readMemoryChanges(stored, after)
+      const changes = all
+        .slice(0, limit)
+        .map((change) =>
+          change.kind === 'turn'
+            ? { ...change, turn: omitLargeOutputs(change.turn, results) as Turn }
+            : change,
+        )
+      const { seq } = stored.thread
+      const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
+      return { seq, reached, changes }
+    },
+
+    async readMessage(threadId, messageId) {
+      open()
+      const stored = threads.get(threadId)
+      const entry = stored?.messages.findLast((message) => message.id === messageId)
+      return stored === undefined || entry === undefined ? null : readMemoryMessage(stored, entry)
+    },
+
+    async findTurn(messageId) {
+      open()
+      for (const [threadId, stored] of threads) {
+        const turn = readMemoryTurn(stored, messageId)
+        if (turn !== null) return { threadId, ownerId: stored.thread.ownerId, turn }
+      }
+      return null
+    },
+
+    async readCall(threadId, callId) {
+      open()
+      const stored = threads.get(threadId)
+      for (const entry of stored?.messages ?? []) {
+        if (stored === undefined || 'user' in entry) continue
+        const turn = readMemoryMessage(stored, entry) as Turn
+        for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }
+      }
+      return null
+    },
+
+    async requestStop(threadId) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return { kind: 'no-thread' }
+      if (stored.lease === null) return { kind: 'idle' }
+      stored.stopFence = stored.fence
+      hints.post([{ threadId, seq: stored.thread.seq, stop: true }])
+      return { kind: 'requested', turnId: stored.lease.turnId, fence: stored.fence }
+    },
+
+    async findAbandonedRuns(limit) {
+      open()
+      return [...threads.values()]
+        .flatMap(({ thread, lease, fence }) =>
+          lease !== null && (lease.until <= now() || !isAlive(lease.holder))
+            ? [{ threadId: thread.id, turnId: lease.turnId, holder: lease.holder, fence }]
+            : [],
+        )
+        .slice(0, limit)
+    },
+
+    watch: (listener) => hints.watch(listener),
+
+    async close() {
+      closed = true
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import type { LedgerEvent } from '../../core/event.ts'
+import { isTurnEvent } from '../../core/event.ts'
+import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
+import type { CallId, MessageId, Seq } from '../../core/ids.ts'
+import { type CallLife, lifeOf } from '../../core/life.ts'
+import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
+import type { Thread } from '../../core/thread.ts'
+import type { StoredChange } from '../store.ts'
+
+/** A message or a turn in its place. A turn is its sealed state, if any, and the events since. */
+export type MemoryMessage = {
+  readonly seq: Seq
+  readonly commit: Seq
+  readonly id: MessageId
+  retired: boolean
+} & ({ readonly user: UserMessage } | { sealed: Turn | null; readonly createdAt: number })
+
+export interface MemoryLease {
+  readonly holder: string
+  readonly turnId: MessageId
+  readonly until: number
+}
+
+export interface MemoryEvent {
+  readonly event: LedgerEvent
+  readonly commit: Seq
+}
+
+/** All that is stored of one thread. */
+export interface MemoryThread {
+  thread: Thread
+  messages: MemoryMessage[]
+  /** Facts of unsealed turns and of the thread itself, by seq. */
+  events: MemoryEvent[]
+  fence: number
+  lease: MemoryLease | null
+  stopFence: number | null
+}
+
+export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): Message {
+  if ('user' in entry) return entry.user
+  const events = stored.events.flatMap(({ event }) =>
+    isTurnEvent(event) && event.turnId === entry.id ? [event] : [],
+  )
+  return foldTurn(entry.sealed ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
+}
+
+export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null {
+  const entry = stored.messages.find((message) => message.id === id)
+  if (entry === undefined || 'user' in entry) return null
+  return readMemoryMessage(stored, entry) as Turn
+}
+
+/** Where each call of the thread stands, and in which turn. */
+export function readMemoryCalls(
+  stored: MemoryThread,
+): ReadonlyMap<CallId, { readonly life: CallLife; readonly turnId: MessageId }> {
+  const calls = new Map<CallId, { life: CallLife; turnId: MessageId }>()
+  for (const entry of stored.messages) {
+    if ('user' in entry) continue
+    for (const call of callsOf(readMemoryMessage(stored, entry) as Turn)) {
+      calls.set(call.id, { life: lifeOf(call), turnId: entry.id })
+    }
+  }
+  return calls
+}
+
+/** Everything after a seq, in order: what was sealed as one state, the rest as facts. */
+export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly StoredChange[] {
+  const changes: StoredChange[] = []
+  for (const { event, commit } of stored.events) {
+    if (event.seq > after) changes.push({ kind: 'event', seq: event.seq, commit, event })
+  }
+  for (const entry of stored.messages) {
+    if ('user' in entry) {
+      if (entry.seq <= after) continue
+      const { role, id: messageId, createdAt: at, seq, ...rest } = entry.user
+      const event = { type: 'message-added', messageId, role, at, seq, ...rest } as const
+      changes.push({ kind: 'event', seq, commit: entry.commit, event })
+    } else if (entry.sealed !== null && entry.sealed.lastSeq > after) {
+      const { lastSeq: seq } = entry.sealed
+      changes.push({ kind: 'turn', seq, commit: seq, turn: entry.sealed })
+    }
+  }
+  return changes.sort((left, right) => left.seq - right.seq)
+}

@@ -1,0 +1,234 @@
+import { assertNever } from '../core/assert-never.ts'
+import {
+  isTurnEvent,
+  type NewEvent,
+  type NewThreadEvent,
+  type NewTurnEvent,
+} from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId, MessageId } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
+import { type CallLife, callTransition, isCallEvent, turnTransition } from '../core/life.ts'
+import type { TurnStatus, UserMessage } from '../core/message.ts'
+import { findEventFault } from '../core/parse-event.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toEventPayload } from './event-row.ts'
+
+/**
+ * What one append does to the rows, worked out before the transaction. Which states it may start
+ * from is data (`paths`), so a store only has to look up the state it finds: no store has a life
+ * cycle of its own.
+ */
+export interface AppendPlan {
+  readonly rows: readonly PlannedRow[]
+  readonly messages: readonly PlannedMessage[]
+  readonly turns: ReadonlyMap<MessageId, PlannedTurn>
+  readonly calls: ReadonlyMap<CallId, PlannedCall>
+  readonly retired: readonly MessageId[]
+  readonly title: string | null
+  /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
+  readonly activityAt: number | null
+  readonly size: number
+}
+
+/** `offset` is the event's place in the append: its seq is the thread's seq before, plus offset, plus one. */
+export interface PlannedRow {
+  readonly offset: number
+  readonly turnId: MessageId | null
+  readonly callId: CallId | null
+  readonly at: number
+  /** See `toEventPayload`. */
+  readonly payload: string
+}
+
+export type PlannedMessage =
+  | {
+      readonly offset: number
+      readonly id: MessageId
+      readonly role: UserMessage['role']
+      readonly at: number
+      readonly body: string
+    }
+  | {
+      readonly offset: number
+      readonly id: MessageId
+      readonly role: 'assistant'
+      readonly at: number
+      readonly body: null
+    }
+
+export type Paths<State extends string> = ReadonlyMap<State | 'absent', State>
+
+export interface PlannedTurn {
+  readonly paths: Paths<TurnStatus>
+  readonly ends: boolean
+}
+
+export interface PlannedCall {
+  readonly turnId: MessageId
+  /** The offset of the first event of the call in this append; its order if the call is new. */
+  readonly offset: number
+  readonly paths: Paths<CallLife>
+  readonly name?: string
+  readonly input?: string
+  readonly output?: string
+  readonly modelOutput?: string
+}
+
+const callLives = [
+  'absent',
+  'streaming',
+  'awaiting-approval',
+  'ready',
+  'running',
+  'succeeded',
+  'failed',
+  'denied',
+  'stopped',
+  'interrupted',
+  'unknown',
+  'skipped',
+] as const satisfies readonly (CallLife | 'absent')[]
+const turnStatuses = ['absent', 'running', 'waiting', 'ended'] as const satisfies readonly (
+  | TurnStatus
+  | 'absent'
+)[]
+
+export function planAppend(events: readonly NewEvent[]): AppendPlan {
+  const rows: PlannedRow[] = []
+  const messages: PlannedMessage[] = []
+  const turns = new Map<MessageId, PlannedTurn>()
+  const calls = new Map<CallId, PlannedCall>()
+  const retired: MessageId[] = []
+  let title: string | null = null
+  let activityAt: number | null = null
+
+  for (const [offset, event] of events.entries()) {
+    const fault = findEventFault(event)
+    if (fault !== undefined) throw new HoldfastError('bad-event', fault)
+    if (isTurnEvent(event)) {
+      if (event.type === 'turn-started') {
+        const { turnId: id, at } = event
+        messages.push({ offset, id, role: 'assistant', at, body: null })
+      }
+      if (event.type === 'turn-started' || event.type === 'turn-ended') activityAt = event.at
+      turns.set(event.turnId, planTurn(turns.get(event.turnId), event))
+      if (isCallEvent(event)) {
+        calls.set(event.callId, planCall(calls.get(event.callId), event, offset))
+      }
+      rows.push(toRow(event, offset))
+      continue
+    }
+    switch (event.type) {
+      case 'message-added':
+        activityAt = event.at
+        messages.push(toMessage(event, offset))
+        break
+      case 'messages-retired':
+        retired.push(...event.messageIds)
+        rows.push(toRow(event, offset))
+        break
+      case 'thread-renamed':
+        title = event.title
+        rows.push(toRow(event, offset))
+        break
+      default:
+        assertNever(event)
+    }
+  }
+  return { rows, messages, turns, calls, retired, title, activityAt, size: events.length }
+}
+
+function planTurn(planned: PlannedTurn | undefined, event: NewTurnEvent): PlannedTurn {
+  const { from, to } = turnTransition(event)
+  return {
+    paths: extend(planned?.paths, turnStatuses, (status) =>
+      from.includes(status) ? (to ?? (status as TurnStatus)) : undefined,
+    ),
+    ends: event.type === 'turn-ended' || (planned?.ends === true && event.type !== 'turn-resumed'),
+  }
+}
+
+function planCall(
+  planned: PlannedCall | undefined,
+  event: Extract<NewTurnEvent, { readonly callId: CallId }>,
+  offset: number,
+): PlannedCall {
+  const paths = extend(planned?.paths, callLives, (life) => {
+    const { from, to } = callTransition(event, life as CallLife)
+    const isElsewhere = planned !== undefined && planned.turnId !== event.turnId
+    return from.includes(life) && !isElsewhere ? to : undefined
+  })
+  const base = planned ?? { turnId: event.turnId, offset }
+  return withDefined({ ...base, paths }, callColumns(event))
+}
+
+/** What an event writes into the call's own row. */
+function callColumns(
+  event: Extract<NewTurnEvent, { readonly callId: CallId }>,
+): Pick<PlannedCall, 'name' | 'input' | 'output' | 'modelOutput'> {
+  switch (event.type) {
+    case 'call-announced':
+      return { name: event.call.name }
+    case 'call-recorded':
+      return { name: event.call.name, input: JSON.stringify(event.input) }
+    case 'call-revised':
+      return { name: event.name, input: JSON.stringify(event.input) }
+    case 'call-decided':
+      return event.editedInput === undefined ? {} : { input: JSON.stringify(event.editedInput) }
+    case 'call-settled':
+      return event.outcome.state === 'succeeded'
+        ? withDefined(outputColumn(event.outcome.output), {
+            modelOutput: textOf(event.outcome.modelOutput),
+          })
+        : {}
+    case 'call-resolved':
+      if (event.resolution.kind !== 'done') return {}
+      return outputColumn(event.output ?? { kind: 'inline', value: null })
+    default:
+      return {}
+  }
+}
+
+const textOf = (value: Json | undefined): string | undefined =>
+  value === undefined ? undefined : JSON.stringify(value)
+
+function outputColumn(output: { kind: 'inline'; value: Json } | { kind: 'omitted' }): {
+  readonly output: string
+} {
+  if (output.kind === 'omitted') {
+    throw new HoldfastError('bad-event', 'A lazily read result cannot be stored again.')
+  }
+  return { output: JSON.stringify(output.value) }
+}
+
+function extend<State extends string>(
+  paths: Paths<State> | undefined,
+  starts: readonly (State | 'absent')[],
+  move: (state: State | 'absent') => State | undefined,
+): Paths<State> {
+  const extended = new Map<State | 'absent', State>()
+  for (const start of paths === undefined ? starts : paths.keys()) {
+    const to = move(paths?.get(start) ?? start)
+    if (to !== undefined) extended.set(start, to)
+  }
+  return extended
+}
+
+function toMessage(
+  event: Extract<NewThreadEvent, { readonly type: 'message-added' }>,
+  offset: number,
+): PlannedMessage {
+  const { messageId: id, role, at, parts, metadata } = event
+  return { offset, id, role, at, body: JSON.stringify({ parts, metadata }) }
+}
+
+function toRow(event: NewEvent, offset: number): PlannedRow {
+  return {
+    offset,
+    turnId: isTurnEvent(event) ? event.turnId : null,
+    callId: 'callId' in event ? event.callId : null,
+    at: event.at,
+    payload: toEventPayload(event),
+  }
+}

@@ -1,0 +1,119 @@
+import type { AppendPlan, Paths, PlannedCall } from '../plan-append.ts'
+import type { Append, LeaseUse } from '../store.ts'
+import { toPlainText } from './plain-text.ts'
+
+export interface PlannedAppend {
+  readonly append: Append
+  readonly plan: AppendPlan
+}
+
+/** The arguments of `commit_appends`: the threads, what to do in each, the events, all JSON texts. */
+export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown[] {
+  const texts: string[] = []
+  // Places of texts, appends and events are counted from 1, as PostgreSQL counts.
+  const pack: Pack = (text) => (text == null ? undefined : texts.push(text))
+
+  const events = group.flatMap(({ plan }, index) =>
+    plan.rows.map((row) => ({
+      nth: index + 1,
+      place: row.offset + 1,
+      turn: row.turnId,
+      call: row.callId ?? undefined,
+      at: row.at,
+      payload: pack(row.payload),
+    })),
+  )
+  const wide = group.map(({ append, plan }) => encodeWide(append, plan, pack))
+  const appends = group.map(({ append, plan }, index) => ({
+    nth: index + 1,
+    thread: append.threadId,
+    size: plan.size,
+    expected: append.expectedSeq,
+    title: plan.title === null ? undefined : toPlainText(plan.title),
+    at: plan.activityAt ?? undefined,
+    ...encodeLease(append.lease),
+    turns: unlessEmpty([...plan.turns].map(([id, { paths }]) => encodePaths(id, paths))),
+    ...wide[index],
+  }))
+  return [
+    group.map(({ append }) => append.threadId),
+    JSON.stringify(appends),
+    JSON.stringify(events),
+    // A JSON text has no line break of its own: JSON.stringify writes those as \n.
+    texts.join('\n'),
+    wide.some((more) => Object.values(more).some((list) => list !== undefined)),
+  ]
+}
+
+/** What only some appends have; without any of it, a group takes the short way. */
+function encodeWide(append: Append, plan: AppendPlan, pack: Pack) {
+  return {
+    messages: unlessEmpty(encodeMessages(plan, pack)),
+    retired: unlessEmpty(plan.retired),
+    calls: unlessEmpty([...plan.calls].map(([id, call]) => encodeCall(id, call, pack))),
+    moves: unlessEmpty(encodeMoves(plan)),
+    ending: unlessEmpty([...plan.turns].flatMap(([id, turn]) => (turn.ends ? [id] : []))),
+    seal: unlessEmpty(append.seal ?? []),
+  }
+}
+
+function encodeLease(use: LeaseUse | undefined): object {
+  switch (use?.kind) {
+    case undefined:
+      return {}
+    case 'acquire':
+      return {
+        lease: 'acquire',
+        holder: toPlainText(use.holder),
+        turn: use.turnId,
+        ms: use.ttlMs,
+        fence: use.overFence,
+      }
+    case 'hold':
+      return { lease: 'hold', fence: use.fence, ms: use.renewMs }
+    case 'release':
+      return { lease: 'release', fence: use.fence }
+  }
+}
+
+type Pack = (text: string | null | undefined) => number | undefined
+
+function encodeMessages({ messages, turns }: AppendPlan, pack: Pack): readonly object[] {
+  return messages.map(({ id, offset, role, at, body }) => ({
+    id,
+    place: offset + 1,
+    role,
+    // A turn that begins here is written as what it is when the append is done.
+    status: role === 'assistant' ? turns.get(id)?.paths.get('absent') : undefined,
+    at,
+    body: pack(body),
+  }))
+}
+
+function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
+  return {
+    ...encodePaths(id, call.paths),
+    turn: call.turnId,
+    place: call.offset + 1,
+    name: call.name === undefined ? undefined : toPlainText(call.name),
+    input: pack(call.input),
+    output: pack(call.output),
+    model: pack(call.modelOutput),
+  }
+}
+
+/** Turns that exist and may come to another status: most appends only look at theirs. */
+function encodeMoves({ turns }: AppendPlan): readonly object[] {
+  return [...turns].flatMap(([id, { paths }]) => {
+    const moves = [...paths].some(([from, to]) => from !== 'absent' && from !== to)
+    return moves ? [encodePaths(id, paths)] : []
+  })
+}
+
+const encodePaths = <State extends string>(id: string, paths: Paths<State>) => ({
+  id,
+  paths: Object.fromEntries(paths),
+})
+
+const unlessEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
+  items.length === 0 ? undefined : items

@@ -1,0 +1,77 @@
+import type pg from 'pg'
+import type { Hint } from '../store.ts'
+import { parseHintPayload } from './hint-payload.ts'
+
+export interface HintLine {
+  start(): void
+  stop(): void
+}
+
+export interface HintLineOptions {
+  /** Our own name: what we sent ourselves was told here directly. */
+  readonly from: string
+  readonly channel: string
+  readonly createClient: () => pg.Client
+  readonly post: (hints: readonly Hint[]) => void
+  readonly onError: (error: unknown) => void
+}
+
+const firstPauseMs = 50
+const longestPauseMs = 5000
+/** Nobody knows what was missed while nobody listened. */
+const everything: Hint = { threadId: null, seq: 0 }
+
+/** One connection that listens while somebody watches, and is made again whenever it breaks. */
+export function createHintLine(options: HintLineOptions): HintLine {
+  const { from, channel, createClient, post, onError } = options
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = firstPauseMs
+
+  const connect = async () => {
+    timer = undefined
+    const mine = createClient()
+    client = mine
+    const retry = () => {
+      if (client !== mine) return
+      client = undefined
+      timer = setTimeout(() => void connect(), pauseMs)
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    }
+    mine.on('error', onError)
+    mine.on('end', retry)
+    mine.on('notification', ({ payload }) => {
+      const sent = parseHintPayload(payload ?? '')
+      if (client === mine && sent !== undefined && sent.from !== from) post(sent.hints)
+    })
+    try {
+      await mine.connect()
+      await mine.query(`LISTEN "${channel}"`)
+      if (client !== mine) return
+      pauseMs = firstPauseMs
+      post([everything])
+    } catch (error) {
+      onError(error)
+      retry()
+      end(mine)
+    }
+  }
+
+  const end = (ended: pg.Client) => {
+    // It is of no more use in either case; that it was already broken is no news.
+    ended.end().catch(() => {})
+  }
+
+  return {
+    start() {
+      if (client === undefined && timer === undefined) void connect()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+      const ended = client
+      client = undefined
+      if (ended !== undefined) end(ended)
+    },
+  }
+}

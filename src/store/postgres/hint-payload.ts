@@ -1,0 +1,45 @@
+import type { ThreadId } from '../../core/ids.ts'
+import type { Hint } from '../store.ts'
+
+/** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
+const mostBytes = 7000
+
+/** The hints of one store as texts for NOTIFY. `from` lets that store know its own again. */
+export function* toHintPayloads(from: string, hints: readonly Hint[]): Generator<string> {
+  let part: (readonly [ThreadId | null, number])[] = []
+  let bytes = 0
+  for (const { threadId, seq } of hints) {
+    const size = Buffer.byteLength(JSON.stringify([threadId, seq]))
+    if (bytes + size > mostBytes) {
+      yield JSON.stringify([from, part])
+      part = []
+      bytes = 0
+    }
+    part.push([threadId, seq])
+    bytes += size + 1
+  }
+  if (part.length > 0) yield JSON.stringify([from, part])
+}
+
+/** Undefined if it is not one of ours: anybody may write to a channel. */
+export function parseHintPayload(
+  payload: string,
+): { readonly from: string; readonly hints: readonly Hint[] } | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(value) || typeof value[0] !== 'string' || !Array.isArray(value[1])) {
+    return undefined
+  }
+  const hints = (value[1] as readonly unknown[]).filter(isPair)
+  return {
+    from: value[0],
+    hints: hints.map(([threadId, seq]) => ({ threadId: threadId as ThreadId, seq })),
+  }
+}
+
+const isPair = (value: unknown): value is readonly [string, number] =>
+  Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'number'

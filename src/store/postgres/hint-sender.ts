@@ -1,0 +1,63 @@
+import type { ThreadId } from '../../core/ids.ts'
+import type { Hint } from '../store.ts'
+import { toHintPayloads } from './hint-payload.ts'
+
+export interface HintSender {
+  send(hints: readonly Hint[]): void
+  /** Resolves when what was given so far has gone out, or was given up. */
+  settle(): Promise<void>
+}
+
+export interface HintSenderOptions {
+  readonly from: string
+  readonly notify: (payloads: readonly string[]) => Promise<unknown>
+  readonly onError: (error: unknown) => void
+}
+
+const attempts = 3
+
+/**
+ * Tells other processes of changes: after their commit, never in it, because NOTIFY in a transaction
+ * makes all commits of a database queue for one lock. One at a time; what comes meanwhile goes
+ * together, and of one thread only the newest is told.
+ */
+export function createHintSender({ from, notify, onError }: HintSenderOptions): HintSender {
+  const waiting = new Map<ThreadId | null, Hint>()
+  let sending: Promise<void> | undefined
+
+  const sendAll = async () => {
+    // Whatever else is committed in this turn of the event loop comes along.
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+    while (waiting.size > 0) {
+      const payloads = [...toHintPayloads(from, [...waiting.values()])]
+      waiting.clear()
+      await notifyPatiently(payloads)
+    }
+    sending = undefined
+  }
+
+  // Lost with its connection, a hint leaves the followers elsewhere waiting for the next one.
+  const notifyPatiently = async (payloads: readonly string[]) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await notify(payloads)
+        return
+      } catch (error) {
+        if (attempt < attempts) continue
+        // The commits stand; they are found by whoever reads next.
+        onError(error)
+        return
+      }
+    }
+  }
+
+  return {
+    send(hints) {
+      for (const hint of hints) waiting.set(hint.threadId, hint)
+      if (waiting.size > 0) sending ??= sendAll()
+    },
+    settle: async () => sending,
+  }
+}

@@ -1,0 +1,1 @@
+export { postgres, type PostgresStoreOptions } from './postgres-store.ts'

@@ -1,0 +1,81 @@
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import type { CallLife } from '../../core/life.ts'
+import type { TurnStatus, UserMessage } from '../../core/message.ts'
+import type { StoredOutput } from '../stored-output.ts'
+
+/**
+ * One statement reads rows of several tables, so that each verb is one round trip and one snapshot.
+ * They come in one list, told apart by `kind`; a column that a kind does not have is null in it.
+ */
+export type LedgerRow = ThreadRow | MessageRow | StoredEventRow | StoredCallRow
+
+export interface ThreadRow {
+  readonly kind: 'thread'
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  /** The turn that is being produced, where that was asked for. */
+  readonly messageId: MessageId | null
+}
+
+export interface MessageRow {
+  readonly kind: 'message'
+  readonly messageId: MessageId
+  readonly role: UserMessage['role'] | 'assistant'
+  readonly state: TurnStatus | null
+  readonly seq: Seq
+  readonly bodySeq: Seq | null
+  readonly commitSeq: Seq
+  readonly at: number
+  readonly content: string | null
+}
+
+export interface StoredEventRow {
+  readonly kind: 'event'
+  readonly messageId: MessageId | null
+  readonly callId: CallId | null
+  readonly seq: Seq
+  readonly commitSeq: Seq
+  readonly at: number
+  readonly content: string
+}
+
+export interface StoredCallRow extends StoredOutput {
+  readonly kind: 'call'
+  readonly messageId: MessageId
+  readonly callId: CallId
+  readonly seq: Seq
+  readonly name: string
+  readonly state: CallLife
+  /** The input. */
+  readonly content: string | null
+}
+
+const types = {
+  threadId: 'text',
+  ownerId: 'text',
+  messageId: 'text',
+  callId: 'text',
+  role: 'text',
+  name: 'text',
+  state: 'text',
+  seq: 'bigint',
+  bodySeq: 'bigint',
+  commitSeq: 'bigint',
+  at: 'bigint',
+  content: 'text',
+  output: 'text',
+  outputBytes: 'integer',
+  modelOutput: 'text',
+} as const
+
+/** The select list of one kind of row, the same columns in the same order for each. */
+export function selectRows(
+  kind: LedgerRow['kind'],
+  columns: Partial<Record<keyof typeof types, string>>,
+): string {
+  const list = Object.entries(types).map(
+    ([name, type]) => `${columns[name as keyof typeof types] ?? `NULL::${type}`} AS "${name}"`,
+  )
+  return `SELECT '${kind}' AS kind, ${list.join(', ')}`
+}

@@ -1,0 +1,155 @@
+import { type LedgerRow, selectRows } from './ledger-columns.ts'
+import type { Statement } from './statement.ts'
+
+export type { LedgerRow }
+export type LedgerStatements = ReturnType<typeof createLedgerStatements>
+
+/** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to take along. */
+export function createLedgerStatements(schema: string) {
+  const { messageRows, eventRows, callRows, factRows, factCallRows, threadRows } = rowsOf(schema)
+  const details = (from: string) =>
+    [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
+
+  return {
+    commitAppends: statement(
+      'commit-appends',
+      `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5)`,
+    ),
+    sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
+    lockThreads: statement(
+      'lock-threads',
+      `SELECT FROM ${schema}.threads WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
+    ),
+    savepoint: statement('savepoint', 'SAVEPOINT append'),
+    releaseSavepoint: statement('release-savepoint', 'RELEASE SAVEPOINT append'),
+    rollbackToSavepoint: statement('rollback-to-savepoint', 'ROLLBACK TO SAVEPOINT append'),
+
+    /** thread, before, places to read, limit, whether to leave out what is live */
+    readPage: statement(
+      'read-page',
+      `WITH places AS MATERIALIZED (
+         SELECT * FROM ${schema}.messages
+         WHERE thread_id = $2 AND seq < $3 AND retired_seq IS NULL
+           AND NOT ($6 AND status IS NOT DISTINCT FROM 'running')
+         ORDER BY seq DESC LIMIT $4
+       ), inside AS MATERIALIZED (SELECT * FROM places ORDER BY seq DESC LIMIT $5)
+       ${threadRows(
+         `t.id = $2`,
+         `CASE WHEN $6 THEN (
+            SELECT m.message_id FROM ${schema}.messages m
+            WHERE m.thread_id = $2 AND m.status = 'running' AND m.retired_seq IS NULL
+            ORDER BY m.seq DESC LIMIT 1) END`,
+       )}
+       UNION ALL ${messageRows('places')}
+       UNION ALL ${eventRows('inside')}
+       UNION ALL ${callRows('inside')}`,
+    ),
+    /** thread, after, limit */
+    readChanges: statement(
+      'read-changes',
+      `WITH bodies AS MATERIALIZED (
+         SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
+         ORDER BY body_seq LIMIT $4
+       ), facts AS MATERIALIZED (
+         SELECT * FROM ${schema}.events WHERE thread_id = $2 AND seq > $3
+         ORDER BY seq LIMIT $4
+       )
+       ${threadRows('t.id = $2')}
+       UNION ALL ${messageRows('bodies')}
+       UNION ALL ${factRows('facts')}
+       UNION ALL ${callRows('bodies')}
+       UNION ALL ${factCallRows('facts')}`,
+    ),
+    /** thread, message */
+    readMessage: statement(
+      'read-message',
+      `WITH found AS MATERIALIZED (
+         SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = $3
+       ) ${details('found')}`,
+    ),
+    /** thread, call */
+    readCall: statement(
+      'read-call',
+      `WITH found AS MATERIALIZED (
+         SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = (
+           SELECT message_id FROM ${schema}.calls WHERE thread_id = $2 AND call_id = $3)
+       ) ${details('found')}`,
+    ),
+    /** turn */
+    findTurn: statement(
+      'find-turn',
+      `WITH found AS MATERIALIZED (
+         SELECT * FROM ${schema}.messages WHERE message_id = $2 AND role = 'assistant' LIMIT 1
+       )
+       ${threadRows('t.id = (SELECT thread_id FROM found)')} UNION ALL ${details('found')}`,
+    ),
+  }
+}
+
+function rowsOf(schema: string) {
+  const call = {
+    messageId: 'c.message_id',
+    callId: 'c.call_id',
+    seq: 'c.seq',
+    name: 'c.name',
+    state: 'c.life',
+    content: 'c.input',
+    // The length is in the row; a result that is left out is not fetched from where it is kept.
+    output: 'CASE WHEN octet_length(c.output) <= $1 THEN c.output END',
+    outputBytes: 'octet_length(c.output)',
+    modelOutput: 'CASE WHEN octet_length(c.output) <= $1 THEN c.model_output END',
+  }
+  const event = {
+    messageId: 'e.message_id',
+    callId: 'e.call_id',
+    seq: 'e.seq',
+    commitSeq: 'e.commit_seq',
+    at: 'e.at',
+    content: 'e.payload',
+  }
+  // OFFSET 0 keeps each of these a probe of an index per message, whatever the planner guesses.
+  return {
+    threadRows: (condition: string, live?: string) =>
+      `${selectRows('thread', {
+        threadId: 't.id',
+        ownerId: 't.owner_id',
+        seq: 't.seq',
+        ...(live === undefined ? {} : { messageId: live }),
+      })} FROM ${schema}.threads t WHERE ${condition}`,
+    messageRows: (from: string) =>
+      `${selectRows('message', {
+        messageId: 'm.message_id',
+        role: 'm.role',
+        state: 'm.status',
+        seq: 'm.seq',
+        bodySeq: 'm.body_seq',
+        commitSeq: 'm.commit_seq',
+        at: 'm.created_at',
+        content: 'm.body',
+      })} FROM ${from} m`,
+    eventRows: (from: string) =>
+      `${selectRows('event', event)} FROM ${from} m CROSS JOIN LATERAL (
+         SELECT * FROM ${schema}.events
+         WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
+       ) e WHERE m.role = 'assistant'`,
+    callRows: (from: string) =>
+      `${selectRows('call', call)} FROM ${from} m CROSS JOIN LATERAL (
+         SELECT * FROM ${schema}.calls
+         WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
+       ) c WHERE m.role = 'assistant'`,
+    factRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
+    factCallRows: (from: string) =>
+      `${selectRows('call', call)} FROM (
+         SELECT DISTINCT thread_id, call_id FROM ${from}
+         WHERE payload LIKE ANY ('{%"call-settled"%,%"call-resolved"%}')
+       ) f CROSS JOIN LATERAL (
+         SELECT * FROM ${schema}.calls
+         WHERE thread_id = f.thread_id AND call_id = f.call_id OFFSET 0
+       ) c`,
+  }
+}
+
+const statement = (name: string, text: string): Statement => ({
+  name: `holdfast-${name}`,
+  text: text.replaceAll(/\s+/g, ' '),
+})

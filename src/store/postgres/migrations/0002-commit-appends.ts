@@ -1,0 +1,106 @@
+import type { Migration } from './migration.ts'
+
+/**
+ * A whole group commit as one statement, at most one append per thread. All threads are locked first,
+ * in one order, so that two groups wait for each other and never in a circle; what is read after that
+ * is what stands. Every append is judged before anything is written, so a refusal needs no rollback;
+ * what can only be seen afterwards is raised as HF001, and the caller repeats the group one by one.
+ *
+ * `packed` has every JSON text of the group, one per line: such a text has no line break of its own,
+ * so nothing is escaped on the way, and a large result is read once.
+ *
+ * Rows are found by subqueries with OFFSET 0 and changed through ON CONFLICT: each stays a probe of
+ * an index, whatever size the tables had when a connection made its plan.
+ */
+export const commitAppends: Migration = {
+  version: 2,
+  toSql: (schema) => `
+CREATE FUNCTION ${schema}.commit_appends(
+  ids text[], appends json, events json, packed text, is_wide boolean
+) RETURNS TABLE (
+  nth integer, result text, reached bigint, fencing bigint, stopping boolean, refusal text[]
+) LANGUAGE plpgsql AS $$
+DECLARE
+  texts text[] := string_to_array(packed, chr(10));
+  start bigint;
+  starts bigint[];
+  ends bigint[];
+BEGIN
+  PERFORM FROM ${schema}.threads WHERE id = ANY (ids) ORDER BY id FOR UPDATE;
+
+  FOR nth, result, start, reached, fencing, stopping, refusal IN
+    WITH judged AS MATERIALIZED (
+      SELECT g.*, t.seq, t.owner_id, t.created_at, t.updated_at, t.activity,
+        t.title AS old_title, t.lease_holder, t.lease_turn, t.lease_until,
+        CASE g.lease WHEN 'acquire' THEN t.fence + 1 ELSE t.fence END AS new_fence,
+        CASE g.lease WHEN 'acquire' THEN NULL ELSE t.stop_fence END AS new_stop,
+        CASE
+          WHEN t.id IS NULL THEN '{no-thread}'
+          WHEN g.expected <> t.seq THEN '{stale}'
+          WHEN g.lease = 'acquire' AND t.lease_until > clock_timestamp()
+            AND g.fence IS DISTINCT FROM t.fence
+          THEN ARRAY['leased', t.lease_turn, t.lease_holder, t.fence::text]
+          WHEN g.lease <> 'acquire' AND (t.lease_holder IS NULL OR g.fence <> t.fence)
+          THEN '{fenced}'
+          ELSE coalesce(
+            CASE WHEN coalesce(g.messages, g.retired, g.calls) IS NOT NULL
+              THEN ${schema}.find_illegal(t.id, g.messages, g.retired, g.calls) END,
+            (SELECT ARRAY['illegal', 'turn', u.id, coalesce(m.status, 'absent')]
+             FROM json_to_recordset(g.turns) AS u(id text, paths json)
+             LEFT JOIN LATERAL (
+               SELECT status FROM ${schema}.messages
+               WHERE thread_id = t.id AND message_id = u.id OFFSET 0) AS m ON true
+             WHERE u.paths ->> coalesce(m.status, 'absent') IS NULL LIMIT 1))
+        END AS refused
+      FROM json_to_recordset(appends) AS g(
+        nth integer, thread text, size integer, expected bigint, title text, at bigint,
+        lease text, holder text, turn text, ms bigint, fence bigint,
+        messages json, retired json, calls json, turns json)
+      LEFT JOIN LATERAL (
+        SELECT * FROM ${schema}.threads WHERE id = g.thread OFFSET 0) AS t ON true
+    ), moved AS (
+      INSERT INTO ${schema}.threads AS t (id, owner_id, title, created_at, updated_at, seq,
+        activity, fence, stop_fence, lease_holder, lease_turn, lease_until)
+      SELECT j.thread, j.owner_id, coalesce(j.title, j.old_title), j.created_at,
+        coalesce(j.at, j.updated_at), j.seq + j.size,
+        CASE WHEN j.at IS NULL THEN j.activity ELSE nextval('${schema}.activity') END,
+        j.new_fence, j.new_stop,
+        CASE j.lease WHEN 'acquire' THEN j.holder WHEN 'release' THEN NULL
+          ELSE j.lease_holder END,
+        CASE j.lease WHEN 'acquire' THEN j.turn WHEN 'release' THEN NULL ELSE j.lease_turn END,
+        CASE WHEN j.ms IS NOT NULL
+          THEN clock_timestamp() + j.ms * interval '1 millisecond'
+          WHEN j.lease = 'release' THEN NULL ELSE j.lease_until END
+      FROM judged AS j
+      WHERE j.refused IS NULL AND (j.size > 0 OR j.lease <> 'hold' OR j.ms IS NOT NULL)
+      ON CONFLICT (id) DO UPDATE SET
+        title = excluded.title, updated_at = excluded.updated_at, seq = excluded.seq,
+        activity = excluded.activity, fence = excluded.fence, stop_fence = excluded.stop_fence,
+        lease_holder = excluded.lease_holder, lease_turn = excluded.lease_turn,
+        lease_until = excluded.lease_until
+    )
+    SELECT j.nth, coalesce(j.refused[1], 'appended'),
+      CASE WHEN j.refused IS NULL THEN j.seq END,
+      CASE WHEN j.refused IS NULL THEN j.seq + j.size ELSE j.seq END,
+      j.new_fence,
+      coalesce(j.new_stop = j.new_fence AND j.lease_holder IS NOT NULL
+        AND j.lease IS DISTINCT FROM 'release', false),
+      j.refused
+    FROM judged AS j
+  LOOP
+    starts[nth] := start;
+    ends[nth] := reached;
+    RETURN NEXT;
+  END LOOP;
+
+  IF is_wide THEN
+    PERFORM ${schema}.write_wide(ids, starts, ends, texts, appends);
+  END IF;
+  INSERT INTO ${schema}.events (thread_id, seq, commit_seq, message_id, call_id, at, payload)
+  SELECT ids[e.nth], starts[e.nth] + e.place, ends[e.nth], e.turn, e.call, e.at, texts[e.payload]
+  FROM json_to_recordset(events) AS e(
+    nth integer, place integer, turn text, call text, at bigint, payload integer)
+  WHERE starts[e.nth] IS NOT NULL;
+END $$;
+`,
+}

@@ -1,0 +1,80 @@
+import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
+
+type Fault = readonly [code: ErrorCode, message: string]
+
+const unreachable: Fault = ['store-unreachable', 'PostgreSQL cannot be reached at its address.']
+const lost: Fault = [
+  'store-unreachable',
+  'The connection to PostgreSQL was lost. What was being written may or may not have been stored.',
+]
+const busy: Fault = [
+  'store-locked',
+  'Another process held the same rows for too long. Nothing was stored; try again.',
+]
+const readOnly: Fault = ['store-read-only', 'This PostgreSQL cannot be written to.']
+const refused: Fault = ['store-unreachable', 'PostgreSQL refused the user name or the password.']
+
+/** By SQLSTATE, or by the code of Node's own network errors. */
+const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
+  ['28P01', refused],
+  ['28000', refused],
+  ['3D000', ['store-unreachable', 'The PostgreSQL database of the address does not exist.']],
+  ['53300', ['store-unreachable', 'PostgreSQL has no free connection left.']],
+  ['57P01', lost],
+  ['57P02', lost],
+  ['57P03', ['store-unreachable', 'PostgreSQL is starting up or shutting down.']],
+  ['25P03', lost],
+  ['25006', readOnly],
+  ['42501', ['store-read-only', 'The PostgreSQL account has no right to do this.']],
+  ['42P07', ['store-foreign', 'The PostgreSQL schema has tables that are not ours.']],
+  ['42P06', ['store-foreign', 'The PostgreSQL schema is not ours.']],
+  ['40001', busy],
+  ['40P01', busy],
+  ['55P03', busy],
+  ['ECONNREFUSED', unreachable],
+  ['ENOTFOUND', unreachable],
+  ['EAI_AGAIN', unreachable],
+  ['EHOSTUNREACH', unreachable],
+  ['ENETUNREACH', unreachable],
+  ['ENOENT', unreachable],
+  ['ETIMEDOUT', lost],
+  ['ECONNRESET', lost],
+  ['EPIPE', lost],
+])
+
+/** The driver's own errors have words and no codes. */
+const phrases: readonly (readonly [RegExp, Fault])[] = [
+  [/after calling end on the pool/, ['store-closed', 'The store has been closed.']],
+  [/SASL|password/i, refused],
+  [/timeout|SSL/i, unreachable],
+  [/Connection terminated|connection error|was closed/, lost],
+]
+
+/** Faults of the database become ours; anything else is a bug and stays what it is. */
+export function toStoreFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof HoldfastError) return error
+  const state = readSqlState(error)
+  const fault =
+    state === undefined
+      ? phrases.find(([phrase]) => phrase.test(error.message))?.[1]
+      : (faults.get(state) ?? toFault(state))
+  return fault === undefined ? error : new HoldfastError(fault[0], fault[1], { cause: error })
+}
+
+/** SQLSTATE, or Node's code for an error of the network. */
+export function readSqlState(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' ? code : undefined
+}
+
+export const closedFault = (): HoldfastError =>
+  new HoldfastError('store-closed', 'The store has been closed.')
+
+function toFault(state: string): Fault | undefined {
+  if (state.startsWith('08')) return lost
+  if (state.startsWith('53')) {
+    return ['store-failed', `PostgreSQL is out of disk, memory or places (${state}).`]
+  }
+  if (/^[0-9A-Z]{5}$/.test(state)) return ['store-failed', `PostgreSQL failed (${state}).`]
+  return undefined
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { createHintBoard } from '../hint-board.ts'
+import type { Append, AppendResult, Hint, Store } from '../store.ts'
+import { commitAppends } from './commit-appends.ts'
+import { createDatabase } from './database.ts'
+import { createHintLine } from './hint-line.ts'
+import { createHintSender } from './hint-sender.ts'
+import { createLedgerStatements } from './ledger-statements.ts'
+import { toStoreFault } from './postgres-error.ts'
+import { createLedgerReader } from './read-ledger.ts'
+import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
+
+export interface PostgresStoreOptions {
+  /** The schema that has the tables; made if it is not there. */
+  readonly schema?: string
+  /** The most connections at once, besides the one that listens for changes. */
+  readonly poolSize?: number
+  /** Told of faults that no verb can tell, such as a lost connection that was idle. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** One database for any number of servers. Connects, and makes its tables, on first use. */
+export function postgres(url: string, options: PostgresStoreOptions = {}): Store {
+  const { schema = 'holdfast', poolSize = 10 } = options
+  if (!/^[A-Za-z_]\w{0,62}$/.test(schema)) {
+    throw new HoldfastError('bad-request', 'A schema is named with letters, digits and "_".')
+  }
+  const onError = (error: unknown) => options.onError?.(toStoreFault(error))
+  const database = createDatabase({ url, schema, poolSize, onError })
+  const statements = createLedgerStatements(`"${schema}"`)
+  const threads = createThreadVerbs(database.run, createThreadStatements(`"${schema}"`))
+  const ledger = createLedgerReader(database.run, statements)
+
+  let isClosed = false
+  const from = randomUUID()
+  const hints = createHintBoard()
+  const line = createHintLine({
+    from,
+    channel: schema,
+    createClient: () => database.createClient(),
+    post: (found) => hints.post(found),
+    onError,
+  })
+  const sender = createHintSender({
+    from,
+    notify: (payloads) => database.run(notifyStatement, [schema, payloads]),
+    onError,
+  })
+  /** Own listeners hear it at once, others by way of the server. */
+  const tell = (changed: readonly Hint[]) => {
+    hints.post(changed)
+    sender.send(changed)
+  }
+
+  return {
+    kind: 'postgres',
+    ...threads,
+    ...ledger,
+
+    async deleteThread(id) {
+      const isDeleted = await threads.deleteThread(id)
+      if (isDeleted) tell([{ threadId: id, seq: 0 }])
+      return isDeleted
+    },
+
+    async commit(appends) {
+      const results = await commitAppends(database, statements, appends)
+      tell(findChanged(appends, results))
+      return results
+    },
+
+    async requestStop(threadId) {
+      const { seq, ...request } = await threads.requestStop(threadId)
+      if (seq !== undefined) tell([{ threadId, seq }])
+      return request
+    },
+
+    watch(listener) {
+      const unwatch = hints.watch(listener)
+      if (!isClosed) line.start()
+      return () => {
+        unwatch()
+        if (hints.size === 0) line.stop()
+      }
+    },
+
+    async close() {
+      isClosed = true
+      line.stop()
+      await sender.settle()
+      await database.close()
+    },
+  }
+}
+
+const notifyStatement = {
+  name: 'holdfast-notify',
+  text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+}
+
+function findChanged(appends: readonly Append[], results: readonly AppendResult[]): Hint[] {
+  const changed = new Map<ThreadId, Hint>()
+  for (const [index, { threadId, events }] of appends.entries()) {
+    const result = results[index]
+    if (result?.kind !== 'appended' || events.length === 0) continue
+    changed.set(threadId, { threadId, seq: result.seq })
+  }
+  return [...changed.values()]
+}

@@ -1,0 +1,107 @@
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { Thread } from '../../core/thread.ts'
+import type {
+  AbandonedRun,
+  CreateThreadResult,
+  NewThread,
+  StopRequest,
+  ThreadList,
+  ThreadListQuery,
+} from '../store.ts'
+import { toPlainText } from './plain-text.ts'
+import type { RunStatement, Statement } from './statement.ts'
+
+/** What concerns threads themselves: their list, their leases. */
+export function createThreadVerbs(run: RunStatement, statements: ThreadStatements) {
+  return {
+    async createThread({ id, ownerId, title, at }: NewThread): Promise<CreateThreadResult> {
+      const values = [id, ownerId, toPlainText(title), at]
+      for (;;) {
+        const [row] = await run<Thread & { readonly isNew: boolean }>(
+          statements.createThread,
+          values,
+        )
+        // Somebody else's, committed after this statement began: the next one sees it.
+        if (row === undefined) continue
+        const { isNew, ...thread } = row
+        if (isNew) return { kind: 'created', thread }
+        return thread.ownerId === ownerId ? { kind: 'exists', thread } : { kind: 'taken' }
+      }
+    },
+
+    async readThread(id: ThreadId): Promise<Thread | null> {
+      const [thread] = await run<Thread>(statements.readThread, [id])
+      return thread ?? null
+    },
+
+    async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
+      const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
+      const threads = await run<Thread>(statements.listThreads, values)
+      return { threads: threads.slice(0, limit), hasMore: threads.length > limit }
+    },
+
+    async deleteThread(id: ThreadId): Promise<boolean> {
+      const [row] = await run<{ readonly deleted: boolean }>(statements.deleteThread, [id])
+      return row?.deleted === true
+    },
+
+    async requestStop(id: ThreadId): Promise<StopRequest & { readonly seq?: Seq }> {
+      const [row] = await run<StopRow>(statements.requestStop, [id])
+      if (row === undefined) return { kind: 'no-thread' }
+      const { turnId, fence, seq } = row
+      return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
+    },
+
+    findAbandonedRuns: (limit: number): Promise<readonly AbandonedRun[]> =>
+      run<AbandonedRun>(statements.findAbandonedRuns, [limit]),
+  }
+}
+
+interface StopRow {
+  readonly turnId: MessageId | null
+  readonly fence: number
+  readonly seq: Seq
+}
+
+type ThreadStatements = ReturnType<typeof createThreadStatements>
+
+export function createThreadStatements(schema: string) {
+  const columns = `id, owner_id AS "ownerId", title, created_at AS "createdAt",
+    updated_at AS "updatedAt", seq, activity`
+  return {
+    createThread: statement(
+      'create-thread',
+      `WITH created AS (
+         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING RETURNING *
+       )
+       SELECT ${columns}, true AS "isNew" FROM created
+       UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,
+    ),
+    readThread: statement('read-thread', `SELECT ${columns} FROM ${schema}.threads WHERE id = $1`),
+    listThreads: statement(
+      'list-threads',
+      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
+       ORDER BY activity DESC LIMIT $3`,
+    ),
+    deleteThread: statement('delete-thread', `SELECT ${schema}.delete_thread($1) AS deleted`),
+    requestStop: statement(
+      'request-stop',
+      `WITH stopped AS (
+         UPDATE ${schema}.threads SET stop_fence = fence
+         WHERE id = $1 AND lease_holder IS NOT NULL RETURNING id, lease_turn, fence, seq
+       )
+       SELECT s.lease_turn AS "turnId", s.fence, s.seq
+       FROM ${schema}.threads t LEFT JOIN stopped s ON true WHERE t.id = $1`,
+    ),
+    findAbandonedRuns: statement(
+      'find-abandoned-runs',
+      `SELECT id AS "threadId", lease_turn AS "turnId", lease_holder AS holder, fence
+       FROM ${schema}.threads
+       WHERE lease_holder IS NOT NULL AND lease_until <= clock_timestamp()
+       ORDER BY lease_until LIMIT $1`,
+    ),
+  }
+}
+
+const statement = (name: string, text: string): Statement => ({ name: `holdfast-${name}`, text })

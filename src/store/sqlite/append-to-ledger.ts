@@ -1,0 +1,121 @@
+import type { Seq } from '../../core/ids.ts'
+import type { AppendPlan } from '../plan-append.ts'
+import type { Append, AppendResult } from '../store.ts'
+import { type AppendOutcome, checkAppend } from './check-append.ts'
+import { checkLease, type LeaseContext, writeLease } from './check-lease.ts'
+import type { ThreadKey } from './ledger-row.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import { sealTurn } from './seal-turn.ts'
+
+export interface AppendContext extends LeaseContext {
+  /** The next number of the whole store: see `readCounter`. */
+  readonly nextCounter: () => number
+}
+
+/** One append inside the transaction of its group. */
+export function appendToLedger(
+  statements: LedgerStatements,
+  append: Append,
+  plan: AppendPlan,
+  context: AppendContext,
+): AppendResult {
+  const { expectedSeq, lease: use, seal = [] } = append
+  const row = statements.readLease.get(append.threadId)
+  if (row === undefined) return { kind: 'no-thread' }
+  if (expectedSeq !== undefined && expectedSeq !== row.seq) return { kind: 'stale', seq: row.seq }
+  const refusal = checkLease(row, use, context)
+  if (refusal !== undefined) return refusal
+  const outcome = checkAppend(statements, row, plan, seal)
+  if (outcome.kind === 'illegal') return outcome
+
+  const { thread, seq: before } = row
+  const seq = before + plan.size
+  if (plan.size > 0) {
+    const facts = { thread, before, commit: seq, plan, outcome }
+    writeMessages(statements, facts)
+    writeEvents(statements, facts)
+    writeCalls(statements, facts)
+    writeRetirements(statements, facts, append)
+    writeThread(statements, facts, context.nextCounter())
+  }
+  for (const id of seal) sealTurn(statements, thread, id)
+  const lease = use === undefined ? row : writeLease(statements, row, use, context.now)
+  return {
+    kind: 'appended',
+    firstSeq: before + 1,
+    seq,
+    ...(use === undefined ? {} : { fence: lease.fence }),
+    stopRequested: lease.holder !== null && lease.stopFence === lease.fence,
+  }
+}
+
+interface Facts {
+  readonly thread: ThreadKey
+  readonly before: Seq
+  readonly commit: Seq
+  readonly plan: AppendPlan
+  readonly outcome: AppendOutcome
+}
+
+function writeMessages(statements: LedgerStatements, facts: Facts): void {
+  const { thread, before, commit, plan, outcome } = facts
+  for (const { offset, id, role, at, body } of plan.messages) {
+    const seq = before + offset + 1
+    const status = outcome.turns.get(id)?.status ?? null
+    const isSealed = body === null ? 0 : 1
+    const bodySeq = body === null ? null : seq
+    statements.insertMessage.run(thread, seq, id, role, status, isSealed, bodySeq, commit, at, body)
+  }
+  for (const { seq, status, found } of outcome.turns.values()) {
+    // A sealed turn that has facts again is no longer all in its body, whatever its status.
+    if (found !== undefined && (found.status !== status || found.isSealed === 1)) {
+      statements.setStatus.run(status, thread, seq)
+    }
+  }
+}
+
+function writeEvents(statements: LedgerStatements, facts: Facts): void {
+  const { thread, before, commit, plan, outcome } = facts
+  for (const { offset, turnId, callId, at, payload } of plan.rows) {
+    const turn = turnId === null ? null : (outcome.turns.get(turnId)?.seq ?? null)
+    statements.insertEvent.run(thread, before + offset + 1, commit, turn, callId, at, payload)
+  }
+}
+
+function writeCalls(statements: LedgerStatements, facts: Facts): void {
+  const { thread, before, plan, outcome } = facts
+  for (const [id, { life, isNew }] of outcome.calls) {
+    const planned = plan.calls.get(id)
+    const turn = planned && outcome.turns.get(planned.turnId)?.seq
+    if (planned === undefined || turn === undefined) continue
+    const { offset, name, input = null, output = null, modelOutput = null } = planned
+    if (isNew) {
+      const place = [turn, before + offset + 1] as const
+      statements.insertCall.run(thread, id, ...place, name ?? '', life, input, output, modelOutput)
+    } else {
+      statements.updateCall.run(life, name ?? null, input, output, modelOutput, thread, id)
+    }
+  }
+}
+
+function writeRetirements(
+  statements: LedgerStatements,
+  { thread, before, plan }: Facts,
+  { events }: Append,
+): void {
+  if (plan.retired.length === 0) return
+  for (const [offset, event] of events.entries()) {
+    if (event.type !== 'messages-retired') continue
+    for (const id of event.messageIds) statements.retireMessage.run(before + offset + 1, thread, id)
+  }
+}
+
+function writeThread(
+  statements: LedgerStatements,
+  { thread, commit, plan: { activityAt, title } }: Facts,
+  counter: number,
+): void {
+  statements.advanceThread.run(commit, counter, thread)
+  if (activityAt !== null) statements.touchThread.run(counter, activityAt, thread)
+  if (title !== null) statements.renameThread.run(title, thread)
+}

@@ -1,0 +1,100 @@
+import { isOpenState } from '../../core/call.ts'
+import type { CallId, MessageId, Seq } from '../../core/ids.ts'
+import type { CallLife } from '../../core/life.ts'
+import type { TurnStatus } from '../../core/message.ts'
+import type { AppendPlan } from '../plan-append.ts'
+import type { AppendResult } from '../store.ts'
+import type { StatusRow, ThreadKey } from './ledger-row.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+
+type Illegal = Extract<AppendResult, { readonly kind: 'illegal' }>
+
+/** Where calls and turns stand once the append is written. */
+export interface AppendOutcome {
+  readonly kind: 'legal'
+  readonly calls: ReadonlyMap<CallId, { readonly life: CallLife; readonly isNew: boolean }>
+  readonly turns: ReadonlyMap<MessageId, TurnOutcome>
+}
+export interface TurnOutcome {
+  readonly seq: Seq
+  readonly status: TurnStatus
+  readonly found: StatusRow | undefined
+}
+
+/** Everything is checked before anything is written, so a refusal leaves no trace. */
+export function checkAppend(
+  statements: LedgerStatements,
+  { thread, seq: before }: { readonly thread: ThreadKey; readonly seq: Seq },
+  plan: AppendPlan,
+  seal: readonly MessageId[],
+): AppendOutcome | Illegal {
+  const message = findBadMessage(statements, thread, plan)
+  if (message !== undefined) return message
+
+  const rows = new Map<MessageId, StatusRow | undefined>()
+  for (const id of plan.turns.keys()) rows.set(id, statements.readStatus.get(thread, id))
+
+  const calls = new Map<CallId, { life: CallLife; isNew: boolean }>()
+  for (const [id, planned] of plan.calls) {
+    const found = statements.readLife.get(thread, id)
+    const state = found?.life ?? 'absent'
+    const isElsewhere = found !== undefined && found.turn !== rows.get(planned.turnId)?.seq
+    const life = isElsewhere ? undefined : planned.paths.get(state)
+    if (life === undefined) return { kind: 'illegal', subject: 'call', id, state }
+    calls.set(id, { life, isNew: found === undefined })
+  }
+
+  const turns = new Map<MessageId, TurnOutcome>()
+  for (const [id, planned] of plan.turns) {
+    const found = rows.get(id)
+    const state = found?.status ?? 'absent'
+    const status = planned.paths.get(state)
+    if (status === undefined) return { kind: 'illegal', subject: 'turn', id, state }
+    const offset = plan.messages.find((added) => added.id === id)?.offset ?? 0
+    const seq = found?.seq ?? before + offset + 1
+    if (planned.ends && hasOpenCalls(statements, thread, seq, id, plan, calls)) {
+      return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
+    }
+    turns.set(id, { seq, status, found })
+  }
+
+  for (const id of seal) {
+    const status = turns.get(id)?.status ?? statements.readStatus.get(thread, id)?.status
+    const state = status ?? 'absent'
+    if (state !== 'ended') return { kind: 'illegal', subject: 'turn', id, state }
+  }
+  return { kind: 'legal', calls, turns }
+}
+
+function findBadMessage(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  plan: AppendPlan,
+): Illegal | undefined {
+  const added = new Set<MessageId>()
+  const exists = (id: MessageId) =>
+    added.has(id) || statements.readStatus.get(thread, id) !== undefined
+  for (const { id } of plan.messages) {
+    if (exists(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+    added.add(id)
+  }
+  for (const id of plan.retired) {
+    if (!exists(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
+  }
+  return undefined
+}
+
+function hasOpenCalls(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  turn: Seq,
+  turnId: MessageId,
+  plan: AppendPlan,
+  calls: AppendOutcome['calls'],
+): boolean {
+  for (const [id, { life }] of calls) {
+    if (plan.calls.get(id)?.turnId !== turnId || life === 'skipped') continue
+    if (isOpenState(life)) return true
+  }
+  return statements.findOpenCalls.all(thread, turn).some(({ callId }) => !calls.has(callId))
+}

@@ -1,0 +1,63 @@
+import { assertNever } from '../../core/assert-never.ts'
+import type { AppendResult, LeaseUse } from '../store.ts'
+import type { LeaseRow } from './ledger-row.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+
+export interface LeaseContext {
+  readonly now: () => number
+  readonly isAlive: (holder: string) => boolean
+}
+
+type Refusal = Exclude<AppendResult, { readonly kind: 'appended' }>
+
+/** Whether a lease binds anyone: one that has run out, or whose holder is dead, is free to take. */
+export function isHeld(
+  lease: { readonly holder: string | null; readonly until: number | null },
+  { now, isAlive }: LeaseContext,
+): boolean {
+  return lease.holder !== null && (lease.until ?? 0) > now() && isAlive(lease.holder)
+}
+
+/** CR2: a run that was taken over can write nothing, and nobody runs beside a live one. */
+export function checkLease(
+  row: LeaseRow,
+  use: LeaseUse | undefined,
+  context: LeaseContext,
+): Refusal | undefined {
+  if (use === undefined) return undefined
+  const { fence, holder, turnId } = row
+  if (use.kind !== 'acquire') {
+    return holder === null || use.fence !== fence ? { kind: 'fenced', fence } : undefined
+  }
+  if (holder === null || turnId === null || use.overFence === fence) return undefined
+  return isHeld(row, context) ? { kind: 'leased', holder, turnId, fence } : undefined
+}
+
+/** The lease as it is once the use that `checkLease` allowed has been written. */
+export function writeLease(
+  statements: LedgerStatements,
+  row: LeaseRow,
+  use: LeaseUse,
+  now: () => number,
+): LeaseRow {
+  switch (use.kind) {
+    case 'acquire': {
+      const { holder, turnId } = use
+      const fence = row.fence + 1
+      const until = Math.ceil(now() + use.ttlMs)
+      statements.acquireLease.run(fence, holder, turnId, until, row.thread)
+      return { ...row, fence, holder, turnId, until, stopFence: null }
+    }
+    case 'hold': {
+      if (use.renewMs === undefined) return row
+      const until = Math.ceil(now() + use.renewMs)
+      statements.renewLease.run(until, row.thread)
+      return { ...row, until }
+    }
+    case 'release':
+      statements.releaseLease.run(row.thread)
+      return { ...row, holder: null, turnId: null, until: null }
+    default:
+      return assertNever(use)
+  }
+}

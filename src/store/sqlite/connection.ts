@@ -1,0 +1,76 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { type LedgerStatements, prepareLedgerStatements } from './ledger-statements.ts'
+import { openDatabase } from './open-database.ts'
+import { closedFault, toStoreFault } from './sqlite-error.ts'
+
+/** One open database. Everything in it is synchronous, so transactions never meet in a process. */
+export interface Connection {
+  /** One snapshot for all that `work` reads. */
+  read<Result>(work: (statements: LedgerStatements) => Result): Result
+  /** All that `work` writes, or nothing. */
+  write<Result>(work: (statements: LedgerStatements) => Result): Result
+  /** Another number each time that another connection has committed. */
+  dataVersion(): number
+  close(): void
+}
+
+export function createConnection(file: string, busyTimeoutMs: number): Connection {
+  const db = openDatabase(file, busyTimeoutMs)
+  const { statements, begin, beginImmediate, commit, rollback, version } = prepareAll(db)
+  let isClosed = false
+
+  const run = <Result>(start: { run(): unknown }, work: (s: LedgerStatements) => Result) => {
+    if (isClosed) throw closedFault()
+    try {
+      start.run()
+      try {
+        const result = work(statements)
+        commit.run()
+        return result
+      } catch (error) {
+        rollBack()
+        throw error
+      }
+    } catch (error) {
+      throw toStoreFault(error)
+    }
+  }
+
+  const rollBack = () => {
+    try {
+      rollback.run()
+    } catch {
+      // After a full disk or a failed write SQLite has rolled back already and says there is nothing to.
+    }
+  }
+
+  return {
+    read: (work) => run(begin, work),
+    write: (work) => run(beginImmediate, work),
+    dataVersion() {
+      if (isClosed) throw closedFault()
+      return Number(version.get()?.['data_version'])
+    },
+    close() {
+      if (isClosed) return
+      isClosed = true
+      db.close()
+    },
+  }
+}
+
+function prepareAll(db: DatabaseSync) {
+  try {
+    return {
+      statements: prepareLedgerStatements(db),
+      begin: db.prepare('BEGIN'),
+      beginImmediate: db.prepare('BEGIN IMMEDIATE'),
+      commit: db.prepare('COMMIT'),
+      rollback: db.prepare('ROLLBACK'),
+      version: db.prepare('PRAGMA data_version'),
+    }
+  } catch (error) {
+    db.close()
+    throw toStoreFault(error)
+  }
+}

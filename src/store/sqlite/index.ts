@@ -1,0 +1,2 @@
+export { processHolder } from './process-holder.ts'
+export { sqlite, type SqliteStoreOptions } from './sqlite-store.ts'

@@ -1,0 +1,99 @@
+const threadColumns =
+  'id, owner_id AS ownerId, title, created_at AS createdAt, updated_at AS updatedAt, seq, activity'
+
+const leaseColumns =
+  'thread, seq, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
+
+const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.is_sealed AS isSealed,
+  m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.created_at AS createdAt, m.body`
+
+const eventColumns = 'seq, commit_seq AS commitSeq, turn, call_id AS callId, at, payload'
+
+/** Outputs over `:most` bytes stay where they are; their length is known without reading them. */
+const outputColumns = `octet_length(output) AS outputBytes,
+  CASE WHEN octet_length(output) <= :most THEN output END AS output,
+  CASE WHEN octet_length(output) <= :most THEN model_output END AS modelOutput`
+
+/** All that the store asks of the database, in one place, so that its plans can be tested. */
+export const ledgerSql = {
+  readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
+  readPlace: 'SELECT thread, seq FROM threads WHERE id = ?',
+  listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
+    ORDER BY activity DESC LIMIT ?`,
+  /** Numbers that are never given twice, even if the thread that had the last one is deleted. */
+  readCounter: `SELECT max(
+    (SELECT least FROM counter WHERE id = 1),
+    coalesce((SELECT max(changed) FROM threads), 0)) AS last`,
+  readLeast: 'SELECT least FROM counter WHERE id = 1',
+  raiseCounter: 'UPDATE counter SET least = ? WHERE id = 1',
+  findChanged: `SELECT id, seq, lease_holder IS NOT NULL AND stop_fence IS fence AS isStopping
+    FROM threads WHERE changed > ? ORDER BY changed`,
+
+  insertThread: `INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, activity,
+    changed, fence) VALUES (:id, :ownerId, :title, :at, :at, 0, :counter, :counter, 0)`,
+  deleteThread: 'DELETE FROM threads WHERE thread = ?',
+  deleteMessages: 'DELETE FROM messages WHERE thread = ?',
+  deleteEvents: 'DELETE FROM events WHERE thread = ?',
+  deleteCalls: 'DELETE FROM calls WHERE thread = ?',
+
+  // One statement for each kind of change: SQLite rewrites every index that an UPDATE names.
+  advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
+  touchThread: 'UPDATE threads SET activity = ?, updated_at = ? WHERE thread = ?',
+  renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  acquireLease: `UPDATE threads SET fence = ?, lease_holder = ?, lease_turn = ?, lease_until = ?,
+    stop_fence = NULL WHERE thread = ?`,
+  renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
+  releaseLease: `UPDATE threads SET lease_holder = NULL, lease_turn = NULL, lease_until = NULL
+    WHERE thread = ?`,
+  requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
+  readLease: `SELECT ${leaseColumns}, stop_fence AS stopFence FROM threads WHERE id = ?`,
+  findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
+
+  insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
+    commit_seq, created_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  readStatus: `SELECT seq, status, is_sealed AS isSealed FROM messages
+    WHERE thread = ? AND message_id = ?`,
+  setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
+  retireMessage: `UPDATE messages SET retired_seq = ?
+    WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
+  sealTurn: `UPDATE messages SET body = ?, body_seq = ?, commit_seq = ?, is_sealed = 1
+    WHERE thread = ? AND seq = ?`,
+
+  readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
+    ORDER BY seq DESC LIMIT ?`,
+  findRunning: `SELECT seq, message_id AS messageId FROM messages
+    WHERE thread = ? AND status = 'running' AND retired_seq IS NULL ORDER BY seq DESC`,
+  readMessages: `SELECT ${messageColumns} FROM messages m
+    WHERE thread = ? AND seq BETWEEN ? AND ? AND retired_seq IS NULL ORDER BY seq DESC`,
+  readMessage: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND message_id = ?`,
+  readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
+  readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
+  findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId
+    FROM messages m JOIN threads t ON t.thread = m.thread
+    WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
+  /** A turn that was sealed after it had been retired would come back to a reader that dropped it. */
+  readBodyPlaces: `SELECT body_seq AS bodySeq, seq FROM messages
+    WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
+    ORDER BY body_seq LIMIT ?`,
+
+  insertEvent: `INSERT INTO events (thread, seq, commit_seq, turn, call_id, at, payload)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  readEvents: `SELECT ${eventColumns} FROM events WHERE thread = ? AND seq > ?
+    ORDER BY seq LIMIT ?`,
+  // Others' facts are passed over here, but ended turns have none: they are sealed.
+  readTurnEvents: `SELECT ${eventColumns} FROM events
+    WHERE thread = :thread AND seq >= :turn AND turn = :turn ORDER BY seq`,
+  deleteTurnEvents: `DELETE FROM events
+    WHERE thread = :thread AND seq BETWEEN :turn AND :last AND turn = :turn`,
+
+  readLife: 'SELECT life, turn FROM calls WHERE thread = ? AND call_id = ?',
+  findOpenCalls: `SELECT call_id AS callId FROM calls WHERE thread = ? AND turn = ?
+    AND life IN ('streaming', 'awaiting-approval', 'ready', 'running')`,
+  insertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output,
+    model_output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  updateCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
+    output = ?, model_output = ? WHERE thread = ? AND call_id = ?`,
+  readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+    WHERE thread = :thread AND turn = :turn ORDER BY seq`,
+  readOutput: `SELECT ${outputColumns} FROM calls WHERE thread = :thread AND call_id = :callId`,
+} as const

@@ -1,0 +1,151 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import type { CallLife } from '../../core/life.ts'
+import type { TurnStatus } from '../../core/message.ts'
+import type { Thread } from '../../core/thread.ts'
+import type { StoredOutput } from '../stored-output.ts'
+import type { CallRow } from '../turn-body.ts'
+import type {
+  ChangedRow,
+  HeldLeaseRow,
+  LeaseRow,
+  MessageRow,
+  StatusRow,
+  StoredEventRow,
+  ThreadKey,
+} from './ledger-row.ts'
+import { ledgerSql as sql } from './ledger-sql.ts'
+
+/** A prepared statement with the types of what goes in and comes out. */
+export interface Statement<Params extends readonly SQLInputValue[] | NamedParams, Row> {
+  get(...params: ArgumentsOf<Params>): Row | undefined
+  all(...params: ArgumentsOf<Params>): readonly Row[]
+  run(...params: ArgumentsOf<Params>): unknown
+}
+type NamedParams = Readonly<Record<string, SQLInputValue>>
+type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
+
+type InThread = [thread: ThreadKey]
+type AtPlace = [thread: ThreadKey, seq: Seq]
+type ById = [thread: ThreadKey, messageId: MessageId]
+type OfCall = [thread: ThreadKey, callId: CallId]
+
+export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
+
+/** Prepared once and kept for the life of the store. */
+export function prepareLedgerStatements(db: DatabaseSync) {
+  const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
+    text: string,
+  ) => db.prepare(text) as unknown as Statement<Params, Row>
+
+  return {
+    readThread: prepare<[ThreadId], Thread>(sql.readThread),
+    readPlace: prepare<[ThreadId], { thread: ThreadKey; seq: Seq }>(sql.readPlace),
+    listThreads: prepare<[OwnerId, before: number, limit: number], Thread>(sql.listThreads),
+    readCounter: prepare<[], { last: number }>(sql.readCounter),
+    readLeast: prepare<[], { least: number }>(sql.readLeast),
+    raiseCounter: prepare<[least: number]>(sql.raiseCounter),
+    findChanged: prepare<[after: number], ChangedRow>(sql.findChanged),
+
+    insertThread: prepare<{
+      id: ThreadId
+      ownerId: OwnerId
+      title: string
+      at: number
+      counter: number
+    }>(sql.insertThread),
+    deleteThread: prepare<InThread>(sql.deleteThread),
+    deleteMessages: prepare<InThread>(sql.deleteMessages),
+    deleteEvents: prepare<InThread>(sql.deleteEvents),
+    deleteCalls: prepare<InThread>(sql.deleteCalls),
+    advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
+    touchThread: prepare<[activity: number, at: number, ...InThread]>(sql.touchThread),
+    renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+
+    acquireLease: prepare<[fence: number, holder: string, MessageId, until: number, ...InThread]>(
+      sql.acquireLease,
+    ),
+    renewLease: prepare<[until: number, ...InThread]>(sql.renewLease),
+    releaseLease: prepare<InThread>(sql.releaseLease),
+    requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
+    readLease: prepare<[ThreadId], LeaseRow>(sql.readLease),
+    findLeases: prepare<[], HeldLeaseRow>(sql.findLeases),
+
+    insertMessage: prepare<
+      [
+        thread: ThreadKey,
+        seq: Seq,
+        messageId: MessageId,
+        role: string,
+        status: TurnStatus | null,
+        isSealed: 0 | 1,
+        bodySeq: Seq | null,
+        commitSeq: Seq,
+        createdAt: number,
+        body: string | null,
+      ]
+    >(sql.insertMessage),
+    readStatus: prepare<ById, StatusRow>(sql.readStatus),
+    setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
+    retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
+    sealTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, ...AtPlace]>(sql.sealTurn),
+    readPlaces: prepare<[ThreadKey, before: Seq, limit: number], { seq: Seq }>(sql.readPlaces),
+    findRunning: prepare<InThread, { seq: Seq; messageId: MessageId }>(sql.findRunning),
+    readMessages: prepare<[ThreadKey, first: Seq, last: Seq], MessageRow>(sql.readMessages),
+    readMessage: prepare<ById, MessageRow>(sql.readMessage),
+    readMessageAt: prepare<AtPlace, MessageRow>(sql.readMessageAt),
+    readMessageId: prepare<AtPlace, { messageId: MessageId }>(sql.readMessageId),
+    findTurn: prepare<
+      [MessageId],
+      MessageRow & { thread: ThreadKey; threadId: ThreadId; ownerId: OwnerId }
+    >(sql.findTurn),
+    readBodyPlaces: prepare<[ThreadKey, after: Seq, limit: number], { bodySeq: Seq; seq: Seq }>(
+      sql.readBodyPlaces,
+    ),
+
+    insertEvent: prepare<
+      [
+        thread: ThreadKey,
+        seq: Seq,
+        commitSeq: Seq,
+        turn: Seq | null,
+        callId: CallId | null,
+        at: number,
+        payload: string,
+      ]
+    >(sql.insertEvent),
+    readEvents: prepare<[ThreadKey, after: Seq, limit: number], StoredEventRow>(sql.readEvents),
+    readTurnEvents: prepare<{ thread: ThreadKey; turn: Seq }, StoredEventRow>(sql.readTurnEvents),
+    deleteTurnEvents: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnEvents),
+
+    readLife: prepare<OfCall, { life: CallLife; turn: Seq }>(sql.readLife),
+    findOpenCalls: prepare<AtPlace, { callId: CallId }>(sql.findOpenCalls),
+    insertCall: prepare<
+      [
+        thread: ThreadKey,
+        callId: CallId,
+        turn: Seq,
+        seq: Seq,
+        name: string,
+        life: CallLife,
+        input: string | null,
+        output: string | null,
+        modelOutput: string | null,
+      ]
+    >(sql.insertCall),
+    updateCall: prepare<
+      [
+        life: CallLife,
+        name: string | null,
+        input: string | null,
+        output: string | null,
+        modelOutput: string | null,
+        ...OfCall,
+      ]
+    >(sql.updateCall),
+    readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
+    readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
+      sql.readOutput,
+    ),
+  }
+}

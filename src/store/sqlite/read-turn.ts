@@ -1,0 +1,65 @@
+import { isTurnEvent, type TurnEvent } from '../../core/event.ts'
+import { toUserMessage } from '../../core/fold-thread.ts'
+import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
+import type { CallId, MessageId } from '../../core/ids.ts'
+import type { Message, Turn } from '../../core/message.ts'
+import { readEventRow } from '../event-row.ts'
+import { lazyBytes, type ResultMode } from '../store.ts'
+import type { StoredOutput } from '../stored-output.ts'
+import { type CallRow, readTurnBody } from '../turn-body.ts'
+import type { MessageRow, StoredEventRow, ThreadKey } from './ledger-row.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import { readUserRow } from './user-row.ts'
+
+/** The most bytes of an output that a read takes with it. */
+export const mostBytes = (results: ResultMode): number =>
+  results === 'lazy' ? lazyBytes : Number.MAX_SAFE_INTEGER
+
+export const noOutput: StoredOutput = { output: null, outputBytes: null, modelOutput: null }
+
+export function readMessageRow(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  row: MessageRow,
+  most: number,
+): Message {
+  return row.role === 'assistant'
+    ? readTurn(statements, thread, row, most)
+    : toUserMessage(readUserRow(row))
+}
+
+/** A turn is its sealed state, if it has one, and the facts since. */
+export function readTurn(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  row: MessageRow,
+  most: number,
+): Turn {
+  const calls = statements.readCalls.all({ most, thread, turn: row.seq })
+  const sealed = readSealed(row, calls)
+  if (row.isSealed === 1) return sealed
+  const events = statements.readTurnEvents.all({ thread, turn: row.seq })
+  return foldTurn(sealed, readTurnEvents(row.messageId, events, calls))
+}
+
+/** The turn as of its seal; before its first fact if it was never sealed. */
+export function readSealed(row: MessageRow, calls: readonly CallRow[]): Turn {
+  const { messageId: id, seq, createdAt, body, bodySeq } = row
+  return body === null || bodySeq === null
+    ? emptyTurn(id, seq, createdAt)
+    : readTurnBody({ id, seq, bodySeq, createdAt }, body, calls)
+}
+
+export function readTurnEvents(
+  turnId: MessageId,
+  rows: readonly StoredEventRow[],
+  calls: readonly CallRow[],
+): readonly TurnEvent[] {
+  const outputs = new Map<CallId | null, StoredOutput>(calls.map((call) => [call.callId, call]))
+  return rows
+    .map(({ seq, at, payload, callId }) => {
+      const { output, outputBytes, modelOutput } = outputs.get(callId) ?? noOutput
+      return readEventRow({ seq, at, turnId, payload, output, outputBytes, modelOutput })
+    })
+    .filter((event) => isTurnEvent(event))
+}

@@ -1,0 +1,33 @@
+import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
+
+type Fault = readonly [code: ErrorCode, message: string]
+
+/** By SQLite's primary result code. */
+const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
+  [5, ['store-locked', 'The database is locked by another process.']],
+  [6, ['store-locked', 'The database is locked by another connection.']],
+  [8, ['store-read-only', 'The database cannot be written to.']],
+  [10, ['store-failed', 'The disk failed while the database was read or written.']],
+  [11, ['store-failed', 'The database file is damaged.']],
+  [13, ['store-failed', 'The disk is full.']],
+  [14, ['store-failed', 'The database file cannot be opened or created.']],
+  [26, ['store-foreign', 'The file is not a SQLite database.']],
+])
+
+/** Faults of the database become ours; anything else is a bug and stays what it is. */
+export function toStoreFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof HoldfastError) return error
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  if (code === 'ERR_INVALID_STATE') return closedFault(error)
+  if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return error
+  const [ours, message] = faults.get(errcode & 0xff) ?? ['store-failed', 'The database failed.']
+  return new HoldfastError(ours, message, { cause: error })
+}
+
+export const closedFault = (cause?: unknown): HoldfastError =>
+  new HoldfastError('store-closed', 'The store has been closed.', { cause })
+
+export const isLocked = (error: unknown): boolean => {
+  const fault = toStoreFault(error)
+  return fault instanceof HoldfastError && fault.code === 'store-locked'
+}

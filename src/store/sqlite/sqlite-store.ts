@@ -1,0 +1,193 @@
+import { callsOf } from '../../core/message.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { createHintBoard } from '../hint-board.ts'
+import { planAppend } from '../plan-append.ts'
+import type { Hint, Store } from '../store.ts'
+import { appendToLedger } from './append-to-ledger.ts'
+import { isHeld } from './check-lease.ts'
+import { createConnection } from './connection.ts'
+import { watchForeignChanges } from './foreign-changes.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import { isHolderAlive, processHolder } from './process-holder.ts'
+import { readChanges } from './read-changes.ts'
+import { readPage } from './read-page.ts'
+import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
+
+export interface SqliteStoreOptions {
+  readonly now?: () => number
+  /** Whether the process behind a holder still lives; a dead one's lease counts as run out. */
+  readonly isAlive?: (holder: string) => boolean
+  /** How often to look for changes by other processes, while somebody watches. */
+  readonly pollMs?: number
+  /** How long to wait for another process that is writing. */
+  readonly busyTimeoutMs?: number
+}
+
+/** One file for one machine; any number of its processes may use it at once. Opened at once. */
+export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
+  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
+  const connection = createConnection(file, busyTimeoutMs)
+  const hints = createHintBoard()
+  const holder = processHolder()
+  const full = mostBytes('full')
+  let stopPolling: (() => void) | undefined
+
+  return {
+    kind: 'sqlite',
+    holder: () => holder,
+
+    async createThread({ id, ownerId, title, at }) {
+      return connection.write((statements) => {
+        const found = statements.readThread.get(id)
+        if (found !== undefined) {
+          return found.ownerId === ownerId
+            ? { kind: 'exists', thread: { ...found } }
+            : { kind: 'taken' }
+        }
+        const counter = createCounter(statements)()
+        statements.insertThread.run({ id, ownerId, title, at, counter })
+        const dates = { createdAt: at, updatedAt: at }
+        return {
+          kind: 'created',
+          thread: { id, ownerId, title, ...dates, seq: 0, activity: counter },
+        }
+      })
+    },
+
+    async readThread(id) {
+      return connection.read(({ readThread }) => {
+        const found = readThread.get(id)
+        return found === undefined ? null : { ...found }
+      })
+    },
+
+    async listThreads({ ownerId, limit, before }) {
+      const found = connection.read(({ listThreads }) =>
+        listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
+      )
+      return {
+        threads: found.slice(0, limit).map((thread) => ({ ...thread })),
+        hasMore: found.length > limit,
+      }
+    },
+
+    async deleteThread(id) {
+      const isDeleted = connection.write((statements) => {
+        const thread = statements.readPlace.get(id)?.thread
+        if (thread === undefined) return false
+        statements.raiseCounter.run(createCounter(statements)())
+        statements.deleteThread.run(thread)
+        statements.deleteMessages.run(thread)
+        statements.deleteEvents.run(thread)
+        statements.deleteCalls.run(thread)
+        return true
+      })
+      if (isDeleted) hints.post([{ threadId: id, seq: 0 }])
+      return isDeleted
+    },
+
+    async commit(appends) {
+      const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
+      const results = connection.write((statements) => {
+        const context = { now, isAlive, nextCounter: createCounter(statements) }
+        return plans.map(({ append, plan }) => appendToLedger(statements, append, plan, context))
+      })
+      const changed = new Map<ThreadId, Hint>()
+      for (const [index, { append, plan }] of plans.entries()) {
+        const result = results[index]
+        if (result?.kind !== 'appended' || plan.size === 0) continue
+        changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
+      }
+      hints.post([...changed.values()])
+      return results
+    },
+
+    async readPage(query) {
+      return connection.read((statements) => readPage(statements, query))
+    },
+
+    async readChanges(query) {
+      return connection.read((statements) => readChanges(statements, query))
+    },
+
+    async readMessage(threadId, messageId) {
+      return connection.read((statements) => {
+        const thread = statements.readPlace.get(threadId)?.thread
+        if (thread === undefined) return null
+        const row = statements.readMessage.get(thread, messageId)
+        return row === undefined ? null : readMessageRow(statements, thread, row, full)
+      })
+    },
+
+    async findTurn(messageId) {
+      return connection.read((statements) => {
+        const row = statements.findTurn.get(messageId)
+        if (row === undefined) return null
+        const { thread, threadId, ownerId } = row
+        return { threadId, ownerId, turn: readTurn(statements, thread, row, full) }
+      })
+    },
+
+    async readCall(threadId, callId) {
+      return connection.read((statements) => {
+        const thread = statements.readPlace.get(threadId)?.thread
+        if (thread === undefined) return null
+        const place = statements.readLife.get(thread, callId)
+        const row = place && statements.readMessageAt.get(thread, place.turn)
+        if (row === undefined) return null
+        const turn = readTurn(statements, thread, row, full)
+        for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }
+        return null
+      })
+    },
+
+    async requestStop(threadId) {
+      const request = connection.write((statements) => {
+        const row = statements.readLease.get(threadId)
+        if (row === undefined) return { kind: 'no-thread' } as const
+        const { turnId, fence, seq } = row
+        if (turnId === null) return { kind: 'idle' } as const
+        statements.requestStop.run(createCounter(statements)(), row.thread)
+        return { kind: 'requested', turnId, fence, seq } as const
+      })
+      if (request.kind !== 'requested') return request
+      const { seq, ...requested } = request
+      hints.post([{ threadId, seq, stop: true }])
+      return requested
+    },
+
+    async findAbandonedRuns(limit) {
+      return connection
+        .read(({ findLeases }) => findLeases.all())
+        .filter((lease) => !isHeld(lease, { now, isAlive }))
+        .slice(0, limit)
+        .map(({ threadId, turnId, holder, fence }) => ({ threadId, turnId, holder, fence }))
+    },
+
+    watch(listener) {
+      stopPolling ??= watchForeignChanges(connection, pollMs, (found) => hints.post(found))
+      const stop = hints.watch(listener)
+      return () => {
+        stop()
+        if (hints.size > 0) return
+        stopPolling?.()
+        stopPolling = undefined
+      }
+    },
+
+    async close() {
+      stopPolling?.()
+      stopPolling = undefined
+      connection.close()
+    },
+  }
+}
+
+/** Read once per transaction, then counted here: nobody else can write meanwhile. */
+function createCounter({ readCounter }: LedgerStatements): () => number {
+  let last: number | undefined
+  return () => {
+    last = (last ?? readCounter.get()?.last ?? 0) + 1
+    return last
+  }
+}

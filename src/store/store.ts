@@ -1,0 +1,201 @@
+import type { Call } from '../core/call.ts'
+import type { NewEvent } from '../core/event.ts'
+import type { Change } from '../core/fold-thread.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { Message, Turn } from '../core/message.ts'
+import type { Thread } from '../core/thread.ts'
+
+/**
+ * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
+ * network call, and a synchronous SQLite and an asynchronous PostgreSQL fit the same interface.
+ *
+ * An outcome that a caller must handle is in the result; a fault (the database is gone, locked, of a
+ * newer version) is thrown as a `HoldfastError`. Either way nothing of a refused write is stored.
+ */
+export interface Store {
+  readonly kind: string
+  /** A name for this process by which the store can tell that it is dead, where it can. */
+  holder?(): string
+
+  createThread(thread: NewThread): Promise<CreateThreadResult>
+  readThread(id: ThreadId): Promise<Thread | null>
+  /** Newest activity first. */
+  listThreads(query: ThreadListQuery): Promise<ThreadList>
+  /** Removes all of it; false if there was none. */
+  deleteThread(id: ThreadId): Promise<boolean>
+
+  /**
+   * Group commit: one transaction, one flush, for whatever is waiting in all threads. Each append
+   * succeeds or is refused by itself; several of one thread are taken in order. One result each.
+   */
+  commit(appends: readonly Append[]): Promise<readonly AppendResult[]>
+
+  /** One consistent read: newest first; null if there is no such thread. */
+  readPage(query: PageQuery): Promise<Page | null>
+  /** What happened after a seq, in order. Null if there is no such thread. */
+  readChanges(query: ChangesQuery): Promise<Changes | null>
+  /** Retired messages too; of several with one id, the newest (only one of them can be shown). */
+  readMessage(threadId: ThreadId, messageId: MessageId): Promise<Message | null>
+  /** Turns have ids that are unique everywhere, so a turn can be found without its thread. */
+  findTurn(messageId: MessageId): Promise<FoundTurn | null>
+  readCall(threadId: ThreadId, callId: CallId): Promise<FoundCall | null>
+
+  /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a hint. */
+  requestStop(threadId: ThreadId): Promise<StopRequest>
+  /** Runs whose holder is dead or late: anyone may take them over. */
+  findAbandonedRuns(limit: number): Promise<readonly AbandonedRun[]>
+
+  /**
+   * Hints that a thread changed, from any process on the same database. A hint may come late, twice,
+   * or not at all while a connection is down: read what is after your last seq, whatever it says.
+   */
+  watch(listener: (hint: Hint) => void): () => void
+  close(): Promise<void>
+}
+
+export interface NewThread {
+  readonly id: ThreadId
+  readonly ownerId: OwnerId
+  readonly title: string
+  readonly at: number
+}
+export type CreateThreadResult =
+  | { readonly kind: 'created' | 'exists'; readonly thread: Thread }
+  /** The id belongs to another owner. */
+  | { readonly kind: 'taken' }
+
+export interface ThreadListQuery {
+  readonly ownerId: OwnerId
+  readonly limit: number
+  /** The `activity` of the last thread of the page before. */
+  readonly before: number | null
+}
+export interface ThreadList {
+  readonly threads: readonly Thread[]
+  readonly hasMore: boolean
+}
+
+export interface Append {
+  readonly threadId: ThreadId
+  /** May be empty, to acquire, renew or release a lease only. */
+  readonly events: readonly NewEvent[]
+  /** Refused as `stale` unless the thread stands exactly here. */
+  readonly expectedSeq?: Seq
+  readonly lease?: LeaseUse
+  /** Turns whose facts are replaced by their fold in the same transaction. They must have ended. */
+  readonly seal?: readonly MessageId[]
+}
+
+/**
+ * One run per thread. A lease has a fencing number that grows with each holder, so one that comes
+ * back late can write nothing (CR2). Times are the store's own, never the caller's.
+ */
+export type LeaseUse =
+  | {
+      readonly kind: 'acquire'
+      readonly holder: string
+      readonly ttlMs: number
+      readonly turnId: MessageId
+      /** Take it from the holder of this fence even if its lease has not run out. */
+      readonly overFence?: number
+    }
+  | { readonly kind: 'hold'; readonly fence: number; readonly renewMs?: number }
+  | { readonly kind: 'release'; readonly fence: number }
+
+export type AppendResult =
+  | {
+      readonly kind: 'appended'
+      /** The number of the first event of this append; `seq + 1` if it had none. */
+      readonly firstSeq: Seq
+      readonly seq: Seq
+      /** The lease's fencing number, where one is held. */
+      readonly fence?: number
+      readonly stopRequested: boolean
+    }
+  | { readonly kind: 'no-thread' }
+  | { readonly kind: 'stale'; readonly seq: Seq }
+  | { readonly kind: 'fenced'; readonly fence: number }
+  | {
+      readonly kind: 'leased'
+      readonly holder: string
+      readonly turnId: MessageId
+      readonly fence: number
+    }
+  /** An event that may not happen in the state its subject is in. */
+  | {
+      readonly kind: 'illegal'
+      readonly subject: 'call' | 'turn' | 'message'
+      readonly id: string
+      readonly state: string
+    }
+
+export interface PageQuery {
+  readonly threadId: ThreadId
+  readonly limit: number
+  /** Only what stands before this place. */
+  readonly before: Seq | null
+  /** `exclude` leaves out the turn that is being produced. */
+  readonly live: 'include' | 'exclude'
+  readonly results: ResultMode
+}
+/** `lazy` leaves out results over 16 kB (PG7). */
+export type ResultMode = 'full' | 'lazy'
+
+export interface Page {
+  readonly seq: Seq
+  readonly messages: readonly Message[]
+  readonly hasMore: boolean
+  /** The turn that `live: 'exclude'` left out. */
+  readonly live: MessageId | null
+}
+
+export interface ChangesQuery {
+  readonly threadId: ThreadId
+  readonly after: Seq
+  /** About how many rows to read at most; the rest comes with the next call. */
+  readonly limit: number
+  readonly results: ResultMode
+}
+export interface Changes {
+  /** The thread's seq at this read. */
+  readonly seq: Seq
+  /** The seq up to which `changes` is everything; equal to `seq` unless the limit cut it. */
+  readonly reached: Seq
+  readonly changes: readonly StoredChange[]
+}
+/** `commit` is the last seq of the commit that a change was part of. */
+export type StoredChange = Change & { readonly commit: Seq }
+
+export interface FoundTurn {
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly turn: Turn
+}
+export interface FoundCall {
+  readonly call: Call
+  readonly turn: Turn
+}
+
+export type StopRequest =
+  | { readonly kind: 'requested'; readonly turnId: MessageId; readonly fence: number }
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'no-thread' }
+
+export interface AbandonedRun {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  readonly holder: string
+  readonly fence: number
+}
+
+export interface Hint {
+  /** Null: the line was down, anything may have changed, everyone reads again. */
+  readonly threadId: ThreadId | null
+  /** 0: the thread was deleted. */
+  readonly seq: Seq
+  /** Somebody asked the run of this thread to stop. Its holder also learns it from its next commit. */
+  readonly stop?: true
+}
+
+/** Results above this many bytes of JSON are left out of lazy reads. */
+export const lazyBytes = 16_000

@@ -1,0 +1,27 @@
+import type { CallOutput } from '../core/call.ts'
+import type { Json } from '../core/json.ts'
+
+/** The output columns of a call. A lazy read gives `output: null` with the bytes it left out. */
+export interface StoredOutput {
+  readonly output: string | null
+  readonly outputBytes: number | null
+  readonly modelOutput: string | null
+}
+
+/** `undefined`: there is no result. */
+export function readOutput(stored: StoredOutput): CallOutput | undefined {
+  if (stored.output !== null) {
+    const value = parseStoredJson(stored.output)
+    // A result that is no longer JSON is still the nearest thing to what the tool said (LG7).
+    return { kind: 'inline', value: value === undefined ? stored.output : value }
+  }
+  return stored.outputBytes === null ? undefined : { kind: 'omitted', bytes: stored.outputBytes }
+}
+
+export function parseStoredJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,11 @@
+export { createRandom, type Random } from './random.ts'
+export { randomLedger, type RandomLedgerOptions } from './random-ledger.ts'
+export {
+  type PromptMessage,
+  type ScriptedCall,
+  scriptedModel,
+  type ScriptedModelOptions,
+  type ScriptPart,
+} from './scripted-model.ts'
+export type { StoreClock, StoreFixture, StoreRule } from './store-rules/store-rule.ts'
+export { storeRules } from './store-rules.ts'

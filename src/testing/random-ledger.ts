@@ -1,0 +1,181 @@
+import { needsPerson } from '../core/call.ts'
+import type { NewEvent } from '../core/event.ts'
+import type { MessageId } from '../core/ids.ts'
+import { callsOf, type TurnEnding } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts'
+import { createRandom } from './random.ts'
+import { randomMetadata, randomText, randomUsage, randomUserParts } from './random-content.ts'
+import { playClient, playModel, playPerson, playTool } from './random-step.ts'
+
+export interface RandomLedgerOptions {
+  /** How many user messages with their turns; a few if not said. */
+  readonly turns?: number
+  /** The most calls in one step. */
+  readonly maxCalls?: number
+  /** `crashed`: cut off at some event, as a process that dies leaves it. */
+  readonly shape?: 'any' | 'crashed'
+}
+
+/**
+ * A legal thread of every kind that can happen, the same for the same seed. A step begins only when
+ * every call before it has ended and no longer waits for a person (CL3); `core/life.ts` says the rest.
+ */
+export function randomLedger(seed: number, options: RandomLedgerOptions = {}): readonly NewEvent[] {
+  const random = createRandom(seed)
+  const writer = createLedgerWriter(random, String(seed))
+  const turns = options.turns ?? 1 + random.int(4)
+  const maxCalls = options.maxCalls ?? 4
+
+  if (random.chance(0.1)) addMessage(writer, 'system')
+  for (let turn = 0; turn < turns; turn++) {
+    const replyTo = addMessage(writer, 'user')
+    if (random.chance(0.1)) {
+      writer.addToThread({ type: 'thread-renamed', title: randomText(random), at: writer.now() })
+    }
+    playTurn(writer, replyTo, maxCalls, turn === turns - 1)
+    if (turn < turns - 1 && random.chance(0.1)) {
+      const messageIds = [writer.turn().id]
+      writer.addToThread({ type: 'messages-retired', messageIds, at: writer.now() })
+      playTurn(writer, replyTo, maxCalls, false)
+    }
+  }
+  const { events } = writer
+  return options.shape === 'crashed' ? events.slice(0, 1 + random.int(events.length)) : events
+}
+
+function addMessage(writer: LedgerWriter, role: 'user' | 'system'): MessageId {
+  const { random } = writer
+  const messageId = writer.newMessageId('user')
+  const parts =
+    role === 'user' ? randomUserParts(random) : [{ type: 'text', text: 'Be brief.' } as const]
+  const metadata = random.chance(0.1) ? { from: 'phone' } : undefined
+  writer.addToThread(
+    withDefined({ type: 'message-added', messageId, role, parts, at: writer.now() } as const, {
+      metadata,
+    }),
+  )
+  return messageId
+}
+
+function playTurn(
+  writer: LedgerWriter,
+  replyTo: MessageId,
+  maxCalls: number,
+  mayStayOpen: boolean,
+): void {
+  const { random } = writer
+  writer.startTurn(random.chance(0.95) ? replyTo : null)
+  playSteps(writer, maxCalls)
+  while (writer.turn().progress.status === 'ended' && random.chance(0.15)) {
+    writer.add({ type: 'turn-resumed' })
+    playSteps(writer, maxCalls)
+  }
+  if (writer.turn().progress.status !== 'ended' && !(mayStayOpen && random.chance(0.5))) {
+    end(writer, { kind: 'superseded' })
+  }
+}
+
+const cutShort: readonly TurnEnding[] = [
+  { kind: 'stopped' },
+  { kind: 'interrupted' },
+  { kind: 'cut-off' },
+  { kind: 'failed', error: { code: 'provider-error', message: 'The provider said no.' } },
+]
+
+/** Runs steps until the turn ends, or until it waits for a person who does not come. */
+function playSteps(writer: LedgerWriter, maxCalls: number): void {
+  const { random } = writer
+  for (let steps = random.int(4); ; steps--) {
+    writer.add(
+      withDefined({ type: 'step-started', step: writer.turn().steps.length } as const, {
+        model: random.chance(0.5) ? 'demo-1' : undefined,
+      }),
+    )
+    const isWhole = playModel(writer, maxCalls)
+    if (random.chance(isWhole ? 0.1 : 0.6)) {
+      crash(writer)
+      continue
+    }
+    if (!isWhole || random.chance(0.15)) return end(writer, random.pick(cutShort))
+    if (!playTools(writer)) return
+    if (random.chance(0.1)) return end(writer, random.pick(cutShort))
+    if (steps <= 0) {
+      return end(
+        writer,
+        random.pick([
+          { kind: 'completed' },
+          { kind: 'completed' },
+          { kind: 'step-limit' },
+          { kind: 'no-answer' },
+        ]),
+      )
+    }
+  }
+}
+
+/** False if the turn is left waiting. */
+function playTools(writer: LedgerWriter): boolean {
+  const { random } = writer
+  let stepOpen = true
+  const endStep = (): void => {
+    if (stepOpen) {
+      writer.add(
+        withDefined(
+          {
+            type: 'step-ended',
+            finishReason: random.pick(['stop', 'tool-calls', 'length', 'content-filter', 'other']),
+          } as const,
+          { usage: randomUsage(random), providerMetadata: randomMetadata(random) },
+        ),
+      )
+    }
+    stepOpen = false
+  }
+  if (random.chance(0.4)) endStep()
+  if (random.chance(0.06)) {
+    endStep()
+    writer.add({ type: 'turn-paused', waitingFor: 'client' })
+    playClient(writer)
+    writer.add({ type: 'turn-resumed' })
+  }
+  while (true) {
+    while (playTool(writer)) if (random.chance(0.1)) endStep()
+    const waiting = [...callsOf(writer.turn())].find(needsPerson)
+    if (waiting === undefined) break
+    if (random.chance(0.3)) {
+      playPerson(writer)
+      continue
+    }
+    endStep()
+    const waitingFor = waiting.state === 'unknown' ? 'resolution' : 'approval'
+    writer.add({ type: 'turn-paused', waitingFor })
+    while (playPerson(writer)) if (random.chance(0.5)) break
+    if (random.chance(0.2)) return false
+    writer.add({ type: 'turn-resumed' })
+  }
+  endStep()
+  return true
+}
+
+/** A process died and another took the turn over: what ran is unknown, what did not is interrupted. */
+function crash(writer: LedgerWriter): void {
+  const abandonFirst = writer.random.chance(0.5)
+  if (abandonFirst) writer.add({ type: 'step-abandoned' })
+  for (const call of callsOf(writer.turn())) {
+    if (call.state === 'running') {
+      const outcome = { state: 'unknown', cause: 'crashed' } as const
+      writer.add({ type: 'call-settled', callId: call.id, outcome })
+    } else if (call.state === 'streaming' || call.state === 'ready') {
+      const outcome = { state: 'interrupted', cause: 'crashed' } as const
+      writer.add({ type: 'call-settled', callId: call.id, outcome })
+    }
+  }
+  while (playPerson(writer)) while (playTool(writer));
+  if (!abandonFirst) writer.add({ type: 'step-abandoned' })
+}
+
+function end(writer: LedgerWriter, ending: TurnEnding): void {
+  writer.addAll(planTurnEnd(writer.turn(), ending, writer.now()))
+}

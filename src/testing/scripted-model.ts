@@ -1,0 +1,178 @@
+import type { LanguageModel } from 'ai'
+import { systemClock, wait } from '../engine/clock.ts'
+import type { Clock } from '../engine/clock.ts'
+import type { Json } from '../core/json.ts'
+
+/** What a scripted model does, in the order it does it. */
+export type ScriptPart =
+  | { readonly text: string; readonly pieces?: number }
+  | { readonly reasoning: string }
+  | {
+      readonly call: string
+      readonly input: Json
+      /** The provider's own id; without it, one that differs in every step. */
+      readonly id?: string
+      /** Argument text as it is streamed, where it is not the JSON of `input`. */
+      readonly inputText?: string
+      /** Streams the arguments in pieces before the call is whole. */
+      readonly streamed?: boolean
+      /** The arguments never become whole. */
+      readonly cutOff?: boolean
+      readonly providerResult?: Json
+    }
+  | { readonly waitMs: number }
+  | { readonly fails: unknown }
+  /** The connection ends without a word. */
+  | { readonly cut: true }
+  | { readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other' }
+
+export interface ScriptedCall {
+  /** How many times the model was called before. */
+  readonly index: number
+  readonly prompt: readonly PromptMessage[]
+}
+export interface PromptMessage {
+  readonly role: string
+  readonly content: unknown
+}
+
+export interface ScriptedModelOptions {
+  readonly clock?: Clock
+  readonly modelId?: string
+  /** Called before anything is streamed; may throw as a provider does. */
+  readonly onCall?: (call: ScriptedCall) => void
+}
+
+type Model = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v4' }
+type StreamResult = Awaited<ReturnType<Model['doStream']>>
+type StreamPart = StreamResult['stream'] extends ReadableStream<infer Part> ? Part : never
+
+const usage = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+}
+
+/** A model without a network: what it says is a function of how often, and with what, it was called. */
+export function scriptedModel(
+  script: (call: ScriptedCall) => readonly ScriptPart[],
+  options: ScriptedModelOptions = {},
+): LanguageModel {
+  const clock = options.clock ?? systemClock
+  let calls = 0
+  const model: Model = {
+    specificationVersion: 'v4',
+    provider: 'scripted',
+    modelId: options.modelId ?? 'scripted',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('A scripted model only streams.')),
+    async doStream({ prompt, abortSignal }) {
+      const call = { index: calls++, prompt: prompt as readonly PromptMessage[] }
+      options.onCall?.(call)
+      const parts = play(script(call), call.index, clock, abortSignal)
+      return { stream: toStream(parts, abortSignal) }
+    },
+  }
+  return model
+}
+
+async function* play(
+  script: readonly ScriptPart[],
+  index: number,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamPart> {
+  yield { type: 'stream-start', warnings: [] }
+  let called = false
+  for (const [place, part] of script.entries()) {
+    const id = `${index}-${place}`
+    if ('waitMs' in part) await wait(clock, part.waitMs, signal)
+    else if ('fails' in part) throw part.fails
+    else if ('cut' in part) return
+    else if ('text' in part) yield* block('text', id, part.text, part.pieces ?? 1)
+    else if ('reasoning' in part) yield* block('reasoning', id, part.reasoning, 1)
+    else if ('call' in part) {
+      called = true
+      yield* playCall(part, id)
+    } else {
+      yield finish(part.finish)
+      return
+    }
+  }
+  yield finish(called ? 'tool-calls' : 'stop')
+}
+
+const finish = (
+  unified: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other',
+): StreamPart => ({
+  type: 'finish',
+  finishReason: { unified, raw: unified },
+  usage,
+})
+
+function* block(
+  kind: 'text' | 'reasoning',
+  id: string,
+  text: string,
+  pieces: number,
+): Generator<StreamPart> {
+  yield { type: `${kind}-start`, id }
+  const size = Math.max(1, Math.ceil(text.length / pieces))
+  for (let at = 0; at < text.length; at += size) {
+    yield { type: `${kind}-delta`, id, delta: text.slice(at, at + size) }
+  }
+  yield { type: `${kind}-end`, id }
+}
+
+function* playCall(
+  part: Extract<ScriptPart, { readonly call: string }>,
+  place: string,
+): Generator<StreamPart> {
+  const { call: toolName, cutOff, providerResult } = part
+  const toolCallId = part.id ?? `provider-${place}`
+  const input = part.inputText ?? JSON.stringify(part.input)
+  if (part.streamed === true || cutOff === true) {
+    yield { type: 'tool-input-start', id: toolCallId, toolName }
+    const half = Math.ceil(input.length / 2)
+    yield { type: 'tool-input-delta', id: toolCallId, delta: input.slice(0, half) }
+    if (cutOff === true) return
+    yield { type: 'tool-input-delta', id: toolCallId, delta: input.slice(half) }
+    yield { type: 'tool-input-end', id: toolCallId }
+  }
+  const providerExecuted = providerResult !== undefined
+  yield {
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input,
+    ...(providerExecuted ? { providerExecuted, dynamic: true } : {}),
+  }
+  if (providerResult !== undefined) {
+    yield {
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      result: providerResult as never,
+      dynamic: true,
+    }
+  }
+}
+
+function toStream(
+  parts: AsyncGenerator<StreamPart>,
+  signal: AbortSignal | undefined,
+): ReadableStream<StreamPart> {
+  return new ReadableStream({
+    async pull(controller) {
+      if (signal?.aborted === true) {
+        controller.error(signal.reason)
+        return
+      }
+      const next = await parts.next()
+      if (next.done === true) controller.close()
+      else controller.enqueue(next.value)
+    },
+    async cancel() {
+      await parts.return(undefined)
+    },
+  })
+}

@@ -1,0 +1,27 @@
+import { appendRules } from './store-rules/append-rules.ts'
+import { callRules } from './store-rules/call-rules.ts'
+import { changeRules } from './store-rules/change-rules.ts'
+import { lazyRules } from './store-rules/lazy-rules.ts'
+import { leaseRules } from './store-rules/lease-rules.ts'
+import { lifeRules } from './store-rules/life-rules.ts'
+import { pageRules } from './store-rules/page-rules.ts'
+import { sealRules } from './store-rules/seal-rules.ts'
+import type { StoreRule } from './store-rules/store-rule.ts'
+import { threadRules } from './store-rules/thread-rules.ts'
+import { valueRules } from './store-rules/value-rules.ts'
+import { watchRules } from './store-rules/watch-rules.ts'
+
+/** What every store must do. Any test runner can run them: each is a claim and a check that throws. */
+export const storeRules: readonly StoreRule[] = [
+  ...threadRules,
+  ...appendRules,
+  ...valueRules,
+  ...lifeRules,
+  ...callRules,
+  ...leaseRules,
+  ...sealRules,
+  ...pageRules,
+  ...lazyRules,
+  ...changeRules,
+  ...watchRules,
+]

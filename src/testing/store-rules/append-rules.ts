@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import type { NewEvent } from '../../core/event.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import type { Append } from '../../store/store.ts'
+import { randomLedger } from '../random-ledger.ts'
+import { readChanges, readPage, writeLedger } from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  at,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  thread,
+  tryAppend,
+  turn,
+} from './thread-script.ts'
+
+const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+export const appendRules: readonly StoreRule[] = [
+  {
+    id: 'LG1',
+    claim: 'numbers the facts of a thread one by one, over all its appends',
+    async check({ open, reopen }) {
+      let store = await open()
+      await createThread(store)
+      const stopRequested = false
+      assert.deepEqual(await append(store, [say('Hello'), started(), ...text('Hi')]), {
+        kind: 'appended',
+        firstSeq: 1,
+        seq: 5,
+        stopRequested,
+      })
+      const none = { kind: 'appended', firstSeq: 6, seq: 5, stopRequested }
+      assert.deepEqual(await append(store, []), none)
+      store = await reopen(store)
+      const last = { kind: 'appended', firstSeq: 6, seq: 6, stopRequested }
+      assert.deepEqual(await append(store, [ended()]), last)
+      const { seq, reached, changes } = await readChanges(store, 0)
+      assert.deepEqual([seq, reached], [6, 6])
+      assert.deepEqual(
+        changes.map((change) => change.seq),
+        numbers(1, 6),
+      )
+      assert.deepEqual(
+        changes.map((change) => change.commit),
+        [5, 5, 5, 5, 5, 6],
+      )
+    },
+  },
+  {
+    id: 'LG1',
+    claim: 'lets exactly one of two concurrent appends win',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      for (const round of numbers(0, 4)) {
+        const results = await Promise.all(
+          [1, 2].map((side) =>
+            tryAppend(store, [message(round * 10 + side)], { expectedSeq: round }),
+          ),
+        )
+        assert.deepEqual(results.map((result) => result.kind).sort(), ['appended', 'stale'])
+        assert.deepEqual(
+          results.find((result) => result.kind === 'stale'),
+          { kind: 'stale', seq: round + 1 },
+        )
+      }
+      assert.equal((await readPage(store)).messages.length, 5)
+    },
+  },
+  {
+    id: 'LG1',
+    claim: 'gives concurrent appends numbers without gaps or ties',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const results = await Promise.all(
+        numbers(1, 40).map((number) => append(store, [message(number), message(number + 100)])),
+      )
+      const given = results.flatMap(({ firstSeq, seq }) => numbers(firstSeq, seq))
+      assert.deepEqual(
+        given.sort((left, right) => left - right),
+        numbers(1, 80),
+      )
+      assert.equal((await store.readThread(thread))?.seq, 80)
+    },
+  },
+  {
+    id: 'LG2',
+    claim: 'has what it said was appended, at once and after reopening',
+    async check({ open, reopen }) {
+      let store = await open()
+      await createThread(store)
+      const events: readonly NewEvent[] = [say('Hello'), started(), ...text('Hi'), ended()]
+      for (const [index, event] of events.entries()) {
+        const { seq } = await append(store, [event])
+        assert.equal((await readPage(store)).seq, seq)
+        store = await reopen(store)
+        const { changes } = await readChanges(store, index)
+        const change = { kind: 'event', seq, commit: seq, event: { ...event, seq } }
+        assert.deepEqual(changes, [change])
+      }
+    },
+  },
+  {
+    id: 'LG3',
+    claim: 'takes the appends of a group in order, each by itself, whatever becomes of the others',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const other = await createThread(store, parseThreadId('other'))
+      const group: readonly Append[] = [
+        { threadId: thread, events: [message(1)] },
+        { threadId: thread, events: [message(2)], expectedSeq: 0 },
+        { threadId: other, events: [message(1), message(2)] },
+        { threadId: thread, events: [message(3), message(1)] },
+        { threadId: parseThreadId('nowhere'), events: [message(1)] },
+        { threadId: thread, events: [message(4)], expectedSeq: 1 },
+      ]
+      const results = await store.commit(group)
+      assert.deepEqual(results, [
+        { kind: 'appended', firstSeq: 1, seq: 1, stopRequested: false },
+        { kind: 'stale', seq: 1 },
+        { kind: 'appended', firstSeq: 1, seq: 2, stopRequested: false },
+        { kind: 'illegal', subject: 'message', id: 'message-1', state: 'exists' },
+        { kind: 'no-thread' },
+        { kind: 'appended', firstSeq: 2, seq: 2, stopRequested: false },
+      ])
+      const { messages, seq } = await readPage(store)
+      assert.deepEqual(
+        messages.map((one) => one.id),
+        ['message-4', 'message-1'],
+      )
+      assert.equal(seq, 2)
+      assert.deepEqual(await store.commit([]), [])
+    },
+  },
+  {
+    id: 'LG3',
+    claim: 'stores nothing of a group with a fact that cannot be stored',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const bad = { type: 'text-appended', turnId: turn, at, block: 7, delta: 'x' }
+      const commit = store.commit([
+        { threadId: thread, events: [message(1)] },
+        { threadId: thread, events: [bad as unknown as NewEvent] },
+      ])
+      await assert.rejects(
+        commit,
+        (error) => error instanceof HoldfastError && error.code === 'bad-event',
+      )
+      assert.equal((await readPage(store)).seq, 0)
+    },
+  },
+  {
+    id: 'LG3',
+    claim: 'says that it has been closed, and closes twice',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      await store.close()
+      await store.close()
+      const isClosed = (error: unknown) =>
+        error instanceof HoldfastError && error.code === 'store-closed'
+      await assert.rejects(append(store, [message(1)]), isClosed)
+      await assert.rejects(readPage(store), isClosed)
+    },
+  },
+  {
+    id: 'LG5',
+    claim: 'gives the same bytes for the same thread, again after reopening',
+    async check({ open, reopen }) {
+      for (const seed of [1, 2, 3]) {
+        let store = await open()
+        await createThread(store)
+        await writeLedger(store, seed, randomLedger(seed, { turns: 5 }))
+        const read = async () =>
+          JSON.stringify([await readPage(store), await readChanges(store, 0)])
+        const first = await read()
+        assert.equal(await read(), first)
+        store = await reopen(store)
+        assert.equal(await read(), first)
+      }
+    },
+  },
+]

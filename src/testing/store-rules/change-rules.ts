@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { foldThread } from '../../core/fold-thread.ts'
+import { parseMessageId } from '../../core/ids.ts'
+import { randomLedger } from '../random-ledger.ts'
+import {
+  endedTurns,
+  foldFacts,
+  followChanges,
+  newestFirst,
+  readChanges,
+  readPage,
+  splitAppends,
+  writeLedger,
+} from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  at,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  turn,
+  turnWithCalls,
+} from './thread-script.ts'
+
+export const changeRules: readonly StoreRule[] = [
+  {
+    id: 'RS2',
+    claim: 'brings a reader from any seq to the state of the page, however few rows at a time',
+    async check({ open }) {
+      for (let seed = 300; seed < 312; seed++) {
+        const ledger = randomLedger(seed, { turns: 3, shape: seed % 3 === 0 ? 'crashed' : 'any' })
+        const store = await open()
+        await createThread(store)
+        await writeLedger(store, seed, ledger, seed % 4 === 0 ? 'open' : 'sealing')
+        const { messages, seq } = await readPage(store)
+        assert.equal(seq, ledger.length)
+        for (let after = 0; after <= seq; after += 1 + (after % 3)) {
+          const limit = [1, 2, 5, 1000][after % 4] ?? 1
+          const changes = await followChanges(store, after, limit)
+          const order = changes.map((change) => change.seq)
+          assert.deepEqual(
+            order,
+            order.toSorted((left, right) => left - right),
+          )
+          assert.equal(new Set(order).size, order.length)
+          assert.ok(order.every((number) => number > after && number <= seq))
+          const view = foldThread(foldFacts(ledger.slice(0, after)), changes)
+          assert.deepEqual(newestFirst(view), messages, `seed ${seed}, after ${after}`)
+        }
+      }
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'gives every fact of what is not sealed, and a sealed turn as one state',
+    async check({ open }) {
+      const ledger = randomLedger(320, { turns: 4 })
+      const store = await open()
+      await createThread(store)
+      await append(store, ledger)
+      const facts = await readChanges(store, 0)
+      assert.deepEqual(
+        facts.changes,
+        ledger.map((event, index) => ({
+          kind: 'event',
+          seq: index + 1,
+          commit: ledger.length,
+          event: { ...event, seq: index + 1 },
+        })),
+      )
+      const sealed = endedTurns(ledger)
+      assert.ok(sealed.size > 1)
+      await append(store, [], { seal: [...sealed] })
+      const { changes, reached } = await readChanges(store, 0)
+      assert.equal(reached, ledger.length)
+      const states = changes.flatMap((change) => (change.kind === 'turn' ? [change.turn] : []))
+      assert.deepEqual(new Set(states.map((state) => state.id)), sealed)
+      for (const state of states) {
+        assert.deepEqual(await store.readMessage('thread' as never, state.id), state)
+      }
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'says of every change with which commit it came',
+    async check({ open, reopen }) {
+      for (let seed = 330; seed < 336; seed++) {
+        const ledger = randomLedger(seed, { turns: 3 })
+        const first = await open()
+        await createThread(first)
+        const commits: number[] = []
+        for (const part of splitAppends(seed, ledger)) {
+          const { seq } = await append(first, part, { seal: [...endedTurns(part)] })
+          commits.push(...part.map(() => seq))
+        }
+        const { changes } = await readChanges(await reopen(first), 0)
+        assert.deepEqual(
+          changes.map((change) => [change.seq, change.commit]),
+          changes.map((change) => [change.seq, commits[change.seq - 1]]),
+          `seed ${seed}`,
+        )
+      }
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'says how far it has read when the limit cuts it off',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const many = parseMessageId('many')
+      await append(store, [say('Hello'), ...turnWithCalls(5, many)], { seal: [many] })
+      const end = (await readPage(store)).seq
+      await append(store, [started(), ...text('Hi')])
+      const first = await readChanges(store, 0, 2)
+      assert.deepEqual([first.reached, first.seq, first.changes.length], [end, end + 4, 2])
+      const second = await readChanges(store, end, 3)
+      assert.deepEqual([second.reached, second.changes.length], [end + 3, 3])
+      const third = await readChanges(store, end + 3, 3)
+      assert.deepEqual([third.reached, third.changes.length], [end + 4, 1])
+      const none = { seq: end + 4, reached: end + 4, changes: [] }
+      assert.deepEqual(await readChanges(store, end + 4, 3), none)
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'does not bring back a turn that was retired before it was sealed',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const retired = { type: 'messages-retired', messageIds: [turn], at } as const
+      const facts = [say('Hello'), started(), ...text('Hi'), retired, ended()]
+      await append(store, facts, { seal: [turn] })
+      for (let after = 0; after <= facts.length; after++) {
+        const changes = await followChanges(store, after, 2)
+        const view = foldThread(foldFacts(facts.slice(0, after)), changes)
+        assert.deepEqual(newestFirst(view), (await readPage(store)).messages, `after ${after}`)
+      }
+    },
+  },
+]

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import type { LeaseUse } from '../../store/store.ts'
+import { readPage } from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  thread,
+  tryAppend,
+  turn,
+} from './thread-script.ts'
+
+const acquire = (holder: string, more: { ttlMs?: number; overFence?: number } = {}): LeaseUse => ({
+  kind: 'acquire',
+  holder,
+  turnId: turn,
+  ttlMs: 60_000,
+  ...more,
+})
+const hold = (fence: number | undefined, renewMs?: number): LeaseUse => ({
+  kind: 'hold',
+  fence: fence ?? -1,
+  ...(renewMs === undefined ? {} : { renewMs }),
+})
+const release = (fence: number | undefined): LeaseUse => ({ kind: 'release', fence: fence ?? -1 })
+
+export const leaseRules: readonly StoreRule[] = [
+  {
+    id: 'CR2',
+    claim: 'gives a thread to one run at a time, and says whose it is',
+    async check({ open, reopen }) {
+      const first = await open()
+      await createThread(first)
+      const { fence } = await append(first, [started()], { lease: acquire('one') })
+      assert.ok(fence !== undefined)
+      const store = await reopen(first)
+      const leased = { kind: 'leased', holder: 'one', turnId: turn, fence }
+      for (const holder of ['two', 'one']) {
+        const events = [say('Hello')]
+        assert.deepEqual(await tryAppend(store, events, { lease: acquire(holder) }), leased)
+      }
+      assert.equal((await readPage(store)).seq, 1)
+      assert.deepEqual(await append(store, text('Hi'), { lease: hold(fence) }), {
+        kind: 'appended',
+        firstSeq: 2,
+        seq: 4,
+        fence,
+        stopRequested: false,
+      })
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      const other = await createThread(store, parseThreadId('other'))
+      await append(store, [], { threadId: other, lease: acquire('two') })
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'lets exactly one of two that reach for a free thread have it',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const results = await Promise.all(
+        ['one', 'two', 'three'].map((holder) =>
+          tryAppend(store, [started(parseMessageId(holder))], { lease: acquire(holder) }),
+        ),
+      )
+      assert.deepEqual(results.map((result) => result.kind).sort(), [
+        'appended',
+        'leased',
+        'leased',
+      ])
+      assert.equal((await readPage(store)).messages.length, 1)
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'gives a run that has run out to whoever takes it; the one before can write nothing',
+    async check({ open, reopen }) {
+      const first = await open()
+      await createThread(first)
+      const { fence } = await append(first, [started()], { lease: acquire('one', { ttlMs: 0 }) })
+      const abandoned = [{ threadId: thread, turnId: turn, holder: 'one', fence }]
+      assert.deepEqual(await first.findAbandonedRuns(10), abandoned)
+      assert.deepEqual(await first.findAbandonedRuns(0), [])
+      const store = await reopen(first)
+      const taken = await append(store, [], { lease: acquire('two') })
+      assert.ok(taken.fence !== undefined && fence !== undefined && taken.fence > fence)
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      const fenced = { kind: 'fenced', fence: taken.fence }
+      for (const lease of [hold(fence), hold(fence, 60_000), release(fence)]) {
+        assert.deepEqual(await tryAppend(store, text('Late'), { lease }), fenced)
+      }
+      assert.equal((await readPage(store)).seq, 1)
+      await append(store, text('Hi'), { lease: hold(taken.fence) })
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'still takes what a run writes whose time is up, while nobody has taken over',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const { fence } = await append(store, [started()], { lease: acquire('one', { ttlMs: 0 }) })
+      await append(store, text('Hi'), { lease: hold(fence, 60_000) })
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      assert.equal((await tryAppend(store, [], { lease: acquire('two') })).kind, 'leased')
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'takes a run from a live holder only by the fence that it has',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const { fence = -1 } = await append(store, [started()], { lease: acquire('one') })
+      for (const overFence of [fence - 1, fence + 1]) {
+        const lease = acquire('two', { overFence })
+        assert.equal((await tryAppend(store, [], { lease })).kind, 'leased')
+      }
+      const results = await Promise.all(
+        ['two', 'three'].map((holder) =>
+          tryAppend(store, [], { lease: acquire(holder, { overFence: fence }) }),
+        ),
+      )
+      assert.deepEqual(results.map((result) => result.kind).sort(), ['appended', 'leased'])
+      assert.equal((await tryAppend(store, [], { lease: hold(fence) })).kind, 'fenced')
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'frees a thread with the commit that releases it, and the fence goes on growing',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const { fence = -1 } = await append(store, [started()], { lease: acquire('one') })
+      await append(store, [ended()], { lease: release(fence), seal: [turn] })
+      for (const lease of [hold(fence), release(fence)]) {
+        const late = [started(parseMessageId('late'))]
+        assert.deepEqual(await tryAppend(store, late, { lease }), { kind: 'fenced', fence })
+      }
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      const next = await append(store, [], { lease: acquire('one') })
+      assert.ok((next.fence ?? -1) > fence)
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'leaves the lease as it was when the append is refused, and writes nothing without it',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const illegal = await tryAppend(store, [ended()], { lease: acquire('one') })
+      assert.equal(illegal.kind, 'illegal')
+      const stale = await tryAppend(store, [], { lease: acquire('one'), expectedSeq: 7 })
+      assert.equal(stale.kind, 'stale')
+      assert.deepEqual(await store.requestStop(thread), { kind: 'idle' })
+      const { fence } = await append(store, [started()], { lease: acquire('two') })
+      const refused = await tryAppend(store, [started()], { lease: release(fence) })
+      assert.equal(refused.kind, 'illegal')
+      await append(store, [ended()], { lease: hold(fence) })
+    },
+  },
+  {
+    id: 'CR2',
+    claim: 'counts the time of a lease by its own clock, from each renewal',
+    async check({ open, clock }) {
+      if (clock === null) return
+      const store = await open()
+      await createThread(store)
+      const lease = acquire('one', { ttlMs: 1000 })
+      const { fence } = await append(store, [started()], { lease })
+      clock.advance(999)
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      await append(store, text('Hi'), { lease: hold(fence, 1000) })
+      clock.advance(999)
+      assert.deepEqual(await store.findAbandonedRuns(10), [])
+      await append(store, [], { lease: hold(fence) })
+      clock.advance(1)
+      assert.equal((await store.findAbandonedRuns(10)).length, 1)
+      await append(store, [], { lease: acquire('two') })
+    },
+  },
+  {
+    id: 'ST1',
+    claim: 'tells the holder of a run that somebody wants it to stop, and nobody after it',
+    async check({ open, reopen }) {
+      const first = await open()
+      assert.deepEqual(await first.requestStop(thread), { kind: 'no-thread' })
+      await createThread(first)
+      assert.deepEqual(await first.requestStop(thread), { kind: 'idle' })
+      const { fence = -1 } = await append(first, [started()], { lease: acquire('one') })
+      assert.deepEqual(await first.requestStop(thread), { kind: 'requested', turnId: turn, fence })
+      const store = await reopen(first)
+      assert.deepEqual(await store.requestStop(thread), { kind: 'requested', turnId: turn, fence })
+      const told = await append(store, text('Hi'), { lease: hold(fence, 60_000) })
+      assert.equal(told.stopRequested, true)
+      const released = await append(store, [ended()], { lease: release(fence) })
+      assert.equal(released.stopRequested, false)
+      const next = await append(store, [], { lease: acquire('two') })
+      assert.equal(next.stopRequested, false)
+      assert.deepEqual(await store.readThread(thread).then((found) => found?.seq), 5)
+    },
+  },
+]

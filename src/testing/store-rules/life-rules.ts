@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import type { CallOutcome } from '../../core/call.ts'
+import type { NewTurnEvent, TurnFact } from '../../core/event.ts'
+import { parseCallId, parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import { type CallEvent, type CallLife, callTransition, turnTransition } from '../../core/life.ts'
+import type { TurnStatus } from '../../core/message.ts'
+import type { Store } from '../../store/store.ts'
+import { readChanges, readPage } from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  at,
+  begun,
+  call,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  resumed,
+  settled,
+  started,
+  succeeded,
+  text,
+  tryAppend,
+  turn,
+} from './thread-script.ts'
+
+const origin = { id: call, providerCallId: 'call_0', name: 'look_up' }
+const announced = fact({ type: 'call-announced', callId: call, call: origin })
+const decided = (kind: 'accepted' | 'rejected') =>
+  fact({
+    type: 'call-decided',
+    callId: call,
+    decision: { kind, by: 'ana', at, inputHash: 'hash' },
+  })
+const revised = (isPartial: boolean) =>
+  fact({ type: 'call-revised', callId: call, name: 'look_at', input: { a: 1 }, isPartial })
+const resolved = (kind: 'retry' | 'done' | 'skip') =>
+  fact({ type: 'call-resolved', callId: call, resolution: { kind, by: 'ana', at } })
+
+const failed: CallOutcome = { state: 'failed', cause: 'tool-error', error: 'No.' }
+const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
+const unknown: CallOutcome = { state: 'unknown', cause: 'crashed' }
+const outcomes: readonly CallOutcome[] = [
+  { state: 'succeeded', output: { kind: 'inline', value: 'done' } },
+  failed,
+  { state: 'denied', cause: 'superseded' },
+  stopped,
+  { state: 'interrupted', cause: 'crashed' },
+  unknown,
+]
+
+/** The shortest way to each life. */
+const ways: ReadonlyMap<CallLife | 'absent', readonly NewTurnEvent[]> = new Map<
+  CallLife | 'absent',
+  readonly NewTurnEvent[]
+>([
+  ['absent', []],
+  ['streaming', [announced]],
+  ['awaiting-approval', [recorded(call, { approval: 'required' })]],
+  ['ready', [recorded()]],
+  ['running', [recorded(), begun()]],
+  ...outcomes.map((outcome) => [outcome.state, [recorded(), begun(), settled(outcome)]] as const),
+  ['skipped', [recorded(), begun(), settled(unknown), resolved('skip')]],
+])
+
+const callEvents = [
+  announced,
+  fact({ type: 'call-input-appended', callId: call, delta: '{' }),
+  recorded(),
+  recorded(call, { approval: 'required' }),
+  revised(true),
+  revised(false),
+  decided('accepted'),
+  decided('rejected'),
+  begun(),
+  fact({ type: 'call-progressed', callId: call, output: 'half' }),
+  ...outcomes.map((outcome) => settled(outcome)),
+  resolved('retry'),
+  resolved('done'),
+  resolved('skip'),
+] as readonly CallEvent[]
+
+const turnWays: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = new Map<
+  TurnStatus | 'absent',
+  readonly NewTurnEvent[]
+>([
+  ['absent', []],
+  ['running', [started()]],
+  ['waiting', [started(), fact({ type: 'turn-paused', waitingFor: 'approval' })]],
+  ['ended', [started(), ended()]],
+])
+
+const turnEvents: readonly TurnFact[] = [
+  { type: 'step-started', step: 0 },
+  { type: 'text-started', block: '0', kind: 'text' },
+  { type: 'item-added', item: { type: 'custom', kind: 'note' } },
+  { type: 'step-ended', finishReason: 'stop' },
+  { type: 'step-abandoned' },
+  { type: 'turn-paused', waitingFor: 'client' },
+  { type: 'turn-resumed' },
+  { type: 'turn-ended', ending: { kind: 'stopped' } },
+]
+
+async function threadAt(
+  store: Store,
+  name: string,
+  way: readonly NewTurnEvent[],
+): Promise<ThreadId> {
+  const threadId = await createThread(store, parseThreadId(name))
+  if (way.length > 0) await append(store, way, { threadId })
+  return threadId
+}
+
+export const lifeRules: readonly StoreRule[] = [
+  {
+    id: 'CL2',
+    claim:
+      'takes from a call in any state exactly the facts that can follow, alone or in one append',
+    async check({ open }) {
+      const store = await open()
+      for (const [life, way] of ways) {
+        const full = await threadAt(store, `${life} and stays`, [started(), ...way])
+        const before = await readChanges(store, 0, 100, full)
+        for (const [index, event] of callEvents.entries()) {
+          const isLegal = callTransition(event, life as CallLife).from.includes(life)
+          const name = `${event.type} in ${life}, ${index}`
+          const whole = await threadAt(store, name, [])
+          const inOne = await tryAppend(store, [started(), ...way, event], { threadId: whole })
+          assert.equal(inOne.kind, isLegal ? 'appended' : 'illegal', name)
+          assert.equal((await store.readThread(whole))?.seq, isLegal ? way.length + 2 : 0, name)
+          if (isLegal) {
+            const threadId = await threadAt(store, `${name}, alone`, [started(), ...way])
+            await append(store, [event], { threadId })
+            continue
+          }
+          assert.deepEqual(await tryAppend(store, [event], { threadId: full }), {
+            kind: 'illegal',
+            subject: 'call',
+            id: call,
+            state: life,
+          })
+        }
+        assert.deepEqual(await readChanges(store, 0, 100, full), before)
+      }
+    },
+  },
+  {
+    id: 'CL2',
+    claim: 'takes from a turn in any state exactly the facts that can follow',
+    async check({ open }) {
+      const store = await open()
+      for (const [status, way] of turnWays) {
+        for (const event of turnEvents) {
+          const name = `${event.type} in ${status}`
+          const threadId = await threadAt(store, name, way)
+          const isLegal = turnTransition(fact(event)).from.includes(status)
+          const result = await tryAppend(store, [fact(event)], { threadId })
+          if (isLegal) {
+            assert.equal(result.kind, 'appended', name)
+            continue
+          }
+          const refusal = { kind: 'illegal', subject: 'turn', id: turn, state: status }
+          assert.deepEqual(result, refusal, name)
+          assert.equal((await store.readThread(threadId))?.seq, way.length, name)
+        }
+      }
+    },
+  },
+  {
+    id: 'CL2',
+    claim: 'does not end a turn that would leave a call open',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const second = parseCallId('second')
+      await append(store, [started(), recorded(), recorded(second), begun()])
+      const refusal = { kind: 'illegal', subject: 'turn', id: turn, state: 'open-calls' }
+      assert.deepEqual(await tryAppend(store, [ended()]), refusal)
+      assert.deepEqual(await tryAppend(store, [succeeded(1), ended()]), refusal)
+      const third = recorded(parseCallId('third'))
+      const both = [succeeded(1), settled(stopped, second)]
+      assert.deepEqual(await tryAppend(store, [third, ...both, ended()]), refusal)
+      assert.equal((await readPage(store)).seq, 4)
+      await append(store, [...both, ended()])
+    },
+  },
+  {
+    id: 'CL2',
+    claim: 'keeps the first end of a call when its turn is reopened, sealed or not',
+    async check({ open, reopen }) {
+      for (const seal of [[], [turn]]) {
+        const first = await open()
+        await createThread(first)
+        await append(first, [started(), recorded(), succeeded('first'), ended()], { seal })
+        const store = await reopen(first)
+        await append(store, [resumed(), ...text('More')])
+        const again = await tryAppend(store, [settled(failed)])
+        const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'succeeded' }
+        assert.deepEqual(again, refusal)
+        const other = started(parseMessageId('other'))
+        assert.deepEqual(await tryAppend(store, [other, begun(call, other.turnId)]), refusal)
+      }
+    },
+  },
+]

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { parseMessageId } from '../../core/ids.ts'
+import { callsOf, isTurn, type Message } from '../../core/message.ts'
+import { randomLedger } from '../random-ledger.ts'
+import {
+  foldFacts,
+  newestFirst,
+  readAllPages,
+  readChanges,
+  readPage,
+  writeLedger,
+} from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  at,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  say,
+  started,
+  succeeded,
+  text,
+  thread,
+  turn,
+  turnWithCalls,
+  user,
+} from './thread-script.ts'
+
+const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
+
+export const pageRules: readonly StoreRule[] = [
+  {
+    id: 'PG2',
+    claim: 'gives the whole thread once in pages of every size, with turns broken off anywhere',
+    async check({ open }) {
+      for (let seed = 200; seed < 216; seed++) {
+        const shape = seed % 2 === 0 ? 'any' : 'crashed'
+        const ledger = randomLedger(seed, { turns: 5, shape })
+        const store = await open()
+        await createThread(store)
+        await writeLedger(store, seed, ledger)
+        const expected = newestFirst(foldFacts(ledger))
+        for (let limit = 1; limit <= expected.length + 1; limit++) {
+          const messages = await readAllPages(store, limit)
+          assert.deepEqual(messages, expected, `seed ${seed}, pages of ${limit}`)
+        }
+      }
+    },
+  },
+  {
+    id: 'PG3',
+    claim: 'counts a turn with 30 parallel calls as one, and one with 300',
+    async check({ open, reopen }) {
+      const first = await open()
+      await createThread(first)
+      const thirty = parseMessageId('thirty')
+      const many = parseMessageId('many')
+      const events = [
+        message(1),
+        ...turnWithCalls(30, thirty),
+        message(2),
+        ...turnWithCalls(300, many),
+      ]
+      await append(first, events)
+      const open4 = await readAllPages(first, 1)
+      await append(first, [message(3)], { seal: [thirty, many] })
+      const store = await reopen(first)
+      for (const limit of [1, 2, 3, 4, 5, 200]) {
+        const messages = await readAllPages(store, limit)
+        assert.deepEqual(messages.slice(1), open4)
+        assert.deepEqual(
+          messages.map((one) => (isTurn(one) ? [...callsOf(one)].length : one.id)),
+          ['message-3', 300, 'message-2', 30, 'message-1'],
+        )
+      }
+    },
+  },
+  {
+    id: 'PG1',
+    claim: 'has every call on the page of its turn, with its result',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const many = parseMessageId('many')
+      await append(store, [message(1), ...turnWithCalls(40, many), message(2)], { seal: [many] })
+      const page = await readPage(store, { limit: 1, before: (await readPage(store)).seq })
+      const [only, ...others] = page.messages
+      assert.ok(only !== undefined && isTurn(only))
+      assert.deepEqual(others, [])
+      assert.deepEqual(
+        [...callsOf(only)].map((one) => [
+          one.id,
+          one.input,
+          one.state === 'succeeded' ? one.output : one.state,
+        ]),
+        Array.from({ length: 40 }, (_, index) => [
+          `many-${index}`,
+          { kind: 'complete', value: { index } },
+          { kind: 'inline', value: `result of many-${index}` },
+        ]),
+      )
+    },
+  },
+  {
+    id: 'PG4',
+    claim: 'goes on where a page ended, though messages come, turns grow and are sealed meanwhile',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const more = parseMessageId('more')
+      await append(store, [1, 2, 3].map(message))
+      await append(store, [started(), ...text('One'), message(4), message(5)])
+      const first = await readPage(store, { limit: 2 })
+      assert.deepEqual(idsOf(first.messages), ['message-5', 'message-4'])
+      const before = first.messages.at(-1)?.seq ?? null
+      await append(store, [message(6), ...text('Two'), ended()], { seal: [turn] })
+      await append(store, [...turnWithCalls(3, more)], { seal: [more] })
+      const second = await readPage(store, { limit: 2, before })
+      assert.deepEqual(idsOf(second.messages), ['turn', 'message-3'])
+      const last = await readPage(store, { limit: 2, before: second.messages.at(-1)?.seq ?? null })
+      assert.deepEqual(idsOf(last.messages), ['message-2', 'message-1'])
+      assert.deepEqual([second.hasMore, last.hasMore], [true, false])
+    },
+  },
+  {
+    id: 'PG5',
+    claim: 'says that there is more exactly when there is',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      assert.deepEqual(await readPage(store), { seq: 0, messages: [], hasMore: false, live: null })
+      await append(store, [1, 2, 3, 4].map(message))
+      for (let limit = 1; limit <= 6; limit++) {
+        const { messages, hasMore } = await readPage(store, { limit })
+        assert.deepEqual([messages.length, hasMore], [Math.min(limit, 4), limit < 4])
+      }
+      const none = await readPage(store, { before: 1 })
+      assert.deepEqual(none, { seq: 4, messages: [], hasMore: false, live: null })
+    },
+  },
+  {
+    id: 'PG2',
+    claim: 'leaves retired messages out of every page and keeps them in the ledger',
+    async check({ open, reopen }) {
+      const first = await open()
+      await createThread(first)
+      const second = parseMessageId('second')
+      await append(first, [message(1), started(), ...text('One'), ended()], { seal: [turn] })
+      const retired = { type: 'messages-retired', messageIds: [turn], at } as const
+      await append(first, [retired, started(second), ...text('Two', second)])
+      await append(first, [message(2), { ...retired, messageIds: [parseMessageId('message-2')] }])
+      const store = await reopen(first)
+      for (const limit of [1, 2, 3]) {
+        assert.deepEqual(idsOf(await readAllPages(store, limit)), [second, 'message-1'])
+      }
+      const found = await store.readMessage(thread, turn)
+      assert.ok(found !== null && isTurn(found) && found.steps.length === 1)
+      assert.equal((await store.findTurn(turn))?.threadId, thread)
+      const { changes } = await readChanges(store, 0)
+      const kinds = changes.map((one) => (one.kind === 'turn' ? one.turn.id : one.event.type))
+      assert.deepEqual(kinds.slice(0, 3), ['message-added', turn, 'messages-retired'])
+      assert.deepEqual(kinds.slice(-2), ['message-added', 'messages-retired'])
+      const illegal = await store.commit([
+        { threadId: thread, events: [{ ...retired, messageIds: [parseMessageId('nobody')] }] },
+      ])
+      assert.deepEqual(illegal, [
+        { kind: 'illegal', subject: 'message', id: 'nobody', state: 'absent' },
+      ])
+    },
+  },
+  {
+    id: 'RS3',
+    claim: 'can leave out the turn that is being produced, and keeps one that waits',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const read = async (limit: number) => {
+        const page = await readPage(store, { live: 'exclude', limit })
+        return [idsOf(page.messages), page.hasMore, page.live]
+      }
+      await append(store, [message(1), say('Hello'), started()])
+      assert.deepEqual(await read(2), [[user, 'message-1'], false, turn])
+      assert.deepEqual(await read(1), [[user], true, turn])
+      assert.equal((await readPage(store)).live, null)
+      await append(store, [recorded(undefined, { approval: 'required' })])
+      await append(store, [fact({ type: 'turn-paused', waitingFor: 'approval' })])
+      assert.deepEqual(await read(2), [[turn, user], true, null])
+      await append(store, [fact({ type: 'turn-resumed' })])
+      assert.deepEqual(await read(3), [[user, 'message-1'], false, turn])
+      await append(store, [succeeded(1), ended()], { seal: [turn] })
+      assert.deepEqual(await read(3), [[turn, user, 'message-1'], false, null])
+    },
+  },
+]

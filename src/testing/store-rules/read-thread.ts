@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { foldThread, type ThreadView } from '../../core/fold-thread.ts'
+import { isTurnEvent, type NewEvent } from '../../core/event.ts'
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { Message } from '../../core/message.ts'
+import type { Changes, Page, PageQuery, Store, StoredChange } from '../../store/store.ts'
+import { createRandom } from '../random.ts'
+import { append, thread } from './thread-script.ts'
+
+export async function readPage(store: Store, query: Partial<PageQuery> = {}): Promise<Page> {
+  const page = await store.readPage({
+    threadId: thread,
+    limit: 200,
+    before: null,
+    live: 'include',
+    results: 'full',
+    ...query,
+  })
+  assert.ok(page !== null)
+  return page
+}
+
+/** All pages, joined: newest first. */
+export async function readAllPages(
+  store: Store,
+  limit: number,
+  query: Partial<PageQuery> = {},
+): Promise<readonly Message[]> {
+  const messages: Message[] = []
+  let before: Seq | null = null
+  while (true) {
+    const page: Page = await readPage(store, { ...query, limit, before })
+    assert.ok(page.messages.length <= limit)
+    messages.push(...page.messages)
+    if (!page.hasMore) return messages
+    assert.equal(page.messages.length, limit, 'a page that is not the last is full')
+    before = messages.at(-1)?.seq ?? null
+  }
+}
+
+export async function readChanges(
+  store: Store,
+  after: Seq,
+  limit = 10_000,
+  threadId: ThreadId = thread,
+): Promise<Changes> {
+  const changes = await store.readChanges({ threadId, after, limit, results: 'full' })
+  assert.ok(changes !== null)
+  return changes
+}
+
+/** Everything after a seq, a few rows at a time; each read goes on where the one before ended. */
+export async function followChanges(
+  store: Store,
+  after: Seq,
+  limit: number,
+): Promise<readonly StoredChange[]> {
+  const all: StoredChange[] = []
+  let reached = after
+  while (true) {
+    const read = await readChanges(store, reached, limit)
+    assert.ok(read.changes.length <= limit)
+    assert.ok(read.reached > reached || read.reached === read.seq, 'every read gets further')
+    all.push(...read.changes)
+    ;({ reached } = read)
+    if (reached === read.seq) return all
+  }
+}
+
+export const nothing: ThreadView = { seq: 0, messages: [] }
+
+/** What a follower would hold that had seen every fact as it came. */
+export function foldFacts(events: readonly NewEvent[]): ThreadView {
+  const plain = JSON.parse(JSON.stringify(events)) as readonly NewEvent[]
+  return foldThread(
+    nothing,
+    plain.map((event, index) => {
+      const seq = index + 1
+      return { kind: 'event', seq, event: { ...event, seq } }
+    }),
+  )
+}
+
+export const newestFirst = (view: ThreadView): readonly Message[] => view.messages.toReversed()
+
+/** Cuts a ledger into appends of a few events, always the same way for the same seed. */
+export function splitAppends(
+  seed: number,
+  events: readonly NewEvent[],
+): readonly (readonly NewEvent[])[] {
+  const random = createRandom(seed)
+  const appends: (readonly NewEvent[])[] = []
+  for (let index = 0; index < events.length;) {
+    const size = 1 + random.int(6)
+    appends.push(events.slice(index, index + size))
+    index += size
+  }
+  return appends
+}
+
+/** The turns that stand ended after these events. */
+export function endedTurns(events: readonly NewEvent[]): ReadonlySet<MessageId> {
+  const turns = new Set<MessageId>()
+  for (const event of events) {
+    if (!isTurnEvent(event)) continue
+    if (event.type === 'turn-ended') turns.add(event.turnId)
+    if (event.type === 'turn-resumed') turns.delete(event.turnId)
+  }
+  return turns
+}
+
+/** Writes a ledger in a few appends; each turn that ends is sealed at once, as the engine does. */
+export async function writeLedger(
+  store: Store,
+  seed: number,
+  events: readonly NewEvent[],
+  mode: 'sealing' | 'open' = 'sealing',
+): Promise<void> {
+  for (const part of splitAppends(seed, events)) {
+    await append(store, part, mode === 'sealing' ? { seal: [...endedTurns(part)] } : {})
+  }
+}

@@ -1,0 +1,24 @@
+import type { Store } from '../../store/store.ts'
+
+/** What a runner gives to a rule. */
+export interface StoreFixture {
+  /** A store with nothing in it, on data of its own each time. */
+  readonly open: () => Promise<Store>
+  /** Closes a store and opens the same data again. One that cannot outlive itself is given back. */
+  readonly reopen: (store: Store) => Promise<Store>
+  /** The clock that leases run by; null where the database's own decides. */
+  readonly clock: StoreClock | null
+}
+
+export interface StoreClock {
+  now(): number
+  advance(ms: number): void
+}
+
+/** A fact about every store. `check` throws where it does not hold. */
+export interface StoreRule {
+  /** The rule of docs/spec.md that it shows, in part or whole. */
+  readonly id: string
+  readonly claim: string
+  readonly check: (fixture: StoreFixture) => Promise<void>
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import type { Thread } from '../../core/thread.ts'
+import type { Store } from '../../store/store.ts'
+import { readChanges, readPage } from './read-thread.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  ana,
+  append,
+  at,
+  ben,
+  call,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  resumed,
+  say,
+  started,
+  succeeded,
+  text,
+  thread,
+  turn,
+} from './thread-script.ts'
+
+const numbered = (index: number) => parseThreadId(`thread-${index}`)
+const ids = [0, 1, 2, 3, 4, 5, 6].map(numbered)
+
+async function listAll(store: Store, limit: number): Promise<readonly Thread[]> {
+  const all: Thread[] = []
+  let before: number | null = null
+  while (true) {
+    const list: Awaited<ReturnType<Store['listThreads']>> = await store.listThreads({
+      ownerId: ana,
+      limit,
+      before,
+    })
+    all.push(...list.threads)
+    if (!list.hasMore) return all
+    assert.equal(list.threads.length, limit)
+    before = all.at(-1)?.activity ?? null
+  }
+}
+
+export const threadRules: readonly StoreRule[] = [
+  {
+    id: 'LG2',
+    claim: 'reads a thread back as it was created, again after reopening',
+    async check({ open, reopen }) {
+      const store = await open()
+      assert.equal(await store.readThread(thread), null)
+      const made = await store.createThread({ id: thread, ownerId: ana, title: 'Täglich 😀', at })
+      assert.ok(made.kind === 'created')
+      const { activity, ...rest } = made.thread
+      assert.deepEqual(rest, {
+        id: thread,
+        ownerId: ana,
+        title: 'Täglich 😀',
+        createdAt: at,
+        updatedAt: at,
+        seq: 0,
+      })
+      assert.ok(activity > 0)
+      assert.deepEqual(await store.readThread(thread), made.thread)
+      const again = { id: thread, ownerId: ana, title: 'Another', at: at + 1 }
+      assert.deepEqual(await store.createThread(again), { kind: 'exists', thread: made.thread })
+      assert.deepEqual(await (await reopen(store)).readThread(thread), made.thread)
+    },
+  },
+  {
+    id: 'HT2',
+    claim: 'gives the thread of one owner to no other',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const taken = await store.createThread({ id: thread, ownerId: ben, title: 'Mine', at })
+      assert.deepEqual(taken, { kind: 'taken' })
+      assert.deepEqual(await store.listThreads({ ownerId: ben, limit: 9, before: null }), {
+        threads: [],
+        hasMore: false,
+      })
+      assert.equal((await store.readThread(thread))?.ownerId, ana)
+    },
+  },
+  {
+    id: 'PG2',
+    claim: 'lists every thread of an owner once, newest activity first, at every page size',
+    async check({ open }) {
+      const store = await open()
+      for (const id of ids) await createThread(store, id)
+      const other = parseThreadId('other')
+      await store.createThread({ id: other, ownerId: ben, title: '', at })
+      for (const index of [2, 5]) {
+        await append(store, [say('Hello')], { threadId: numbered(index) })
+      }
+      const expected = [5, 2, 6, 4, 3, 1, 0].map(numbered)
+      for (let limit = 1; limit <= ids.length + 1; limit++) {
+        const listed = await listAll(store, limit)
+        assert.deepEqual(
+          listed.map((one) => one.id),
+          expected,
+        )
+      }
+    },
+  },
+  {
+    id: 'PG4',
+    claim: 'goes on where a page of the list ended, though threads move to the top meanwhile',
+    async check({ open }) {
+      const store = await open()
+      for (const id of ids) await createThread(store, id)
+      const first = await store.listThreads({ ownerId: ana, limit: 3, before: null })
+      await append(store, [say('Hello')], { threadId: numbered(0) })
+      await append(store, [say('Hello')], { threadId: numbered(6) })
+      const before = first.threads.at(-1)?.activity ?? null
+      const second = await store.listThreads({ ownerId: ana, limit: 3, before })
+      assert.deepEqual(
+        second.threads.map((one) => one.id),
+        [3, 2, 1].map(numbered),
+      )
+      assert.equal(second.hasMore, false)
+    },
+  },
+  {
+    id: 'LG1',
+    claim: 'moves a thread up when a message comes or a turn begins or ends, whatever the clock',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      let last = (await store.readThread(thread))?.activity ?? 0
+      const moves = async (events: Parameters<typeof append>[1], when: number | null) => {
+        const dated = events.map((event) => ({ ...event, at: when ?? event.at }))
+        await append(store, dated)
+        const now = await store.readThread(thread)
+        assert.equal((now?.activity ?? 0) > last, when !== null, JSON.stringify(events))
+        if (when !== null) assert.equal(now?.updatedAt, when)
+        last = now?.activity ?? 0
+      }
+      await moves([say('Hello')], at)
+      await moves([started()], at - 1000)
+      await moves(text('Hi'), null)
+      await moves([recorded(), fact({ type: 'call-started', callId: call })], null)
+      await moves([succeeded(1)], null)
+      await moves([ended()], at - 2000)
+      await moves([resumed()], null)
+      await moves([{ type: 'thread-renamed', title: 'Greetings', at }], null)
+    },
+  },
+  {
+    id: 'LG4',
+    claim: 'shows a new title in the thread and among its changes',
+    async check({ open, reopen }) {
+      const store = await open()
+      await createThread(store)
+      const event = { type: 'thread-renamed', title: 'Greetings', at } as const
+      await append(store, [say('Hello'), event])
+      const { changes } = await readChanges(store, 1)
+      assert.deepEqual(changes, [{ kind: 'event', seq: 2, commit: 2, event: { ...event, seq: 2 } }])
+      assert.equal((await (await reopen(store)).readThread(thread))?.title, 'Greetings')
+    },
+  },
+  {
+    id: 'LG1',
+    claim: 'deletes a thread whole; its id begins anew at 0, and others stay',
+    async check({ open, reopen }) {
+      let store = await open()
+      await createThread(store)
+      const other = await createThread(store, parseThreadId('other'))
+      const events = [say('Hello'), started(), recorded(), succeeded('a'), ended()]
+      await append(store, events, { seal: [turn] })
+      await append(store, [started(parseMessageId('second'))])
+      await append(store, [say('Hello')], { threadId: other })
+      assert.equal(await store.deleteThread(thread), true)
+      assert.equal(await store.deleteThread(thread), false)
+
+      store = await reopen(store)
+      const query = { threadId: thread, limit: 9, results: 'full' } as const
+      assert.equal(await store.readThread(thread), null)
+      assert.equal(await store.readPage({ ...query, before: null, live: 'include' }), null)
+      assert.equal(await store.readChanges({ ...query, after: 0 }), null)
+      assert.equal(await store.readMessage(thread, turn), null)
+      assert.equal(await store.findTurn(turn), null)
+      assert.equal(await store.readCall(thread, call), null)
+      assert.deepEqual(await store.commit([{ threadId: thread, events: [] }]), [
+        { kind: 'no-thread' },
+      ])
+      assert.equal((await readPage(store, { threadId: other })).messages.length, 1)
+      await createThread(store)
+      assert.deepEqual(await readPage(store), { seq: 0, messages: [], hasMore: false, live: null })
+      assert.equal((await append(store, [...events])).firstSeq, 1)
+    },
+  },
+]

@@ -1,0 +1,111 @@
+/**
+ * As much of a JSON text as every reader of partial JSON reads alike. AI SDK clients get arguments as
+ * text and read them by their own rules, which guess at a number or a word that is still arriving and
+ * give nothing at all for text that is broken. What they are not sent they cannot read differently:
+ * the text ends before a number, a word or an escape that is not over, before half of a surrogate
+ * pair, and before anything that is not JSON. It only grows as the text does.
+ */
+export function certainPrefix(text: string): string {
+  return text.slice(0, new PrefixScanner(text).scan())
+}
+
+const deepest = 500
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[ \t\r\n,\]}])/y
+const word = /true|false|null/y
+const escape = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
+/** A client refuses an object with such a key, the whole of it. */
+const refusedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor'])
+
+type Expectation = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'next'
+
+class PrefixScanner {
+  readonly #text: string
+  #at = 0
+  #certain = 0
+  #expects: Expectation = 'value'
+  readonly #closers: ('}' | ']')[] = []
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  scan(): number {
+    while (this.#at < this.#text.length && this.#step()) this.#certain = this.#at
+    return this.#certain
+  }
+
+  /** Reads one thing that is certain; false if what follows is not, or not yet. */
+  #step(): boolean {
+    const char = this.#text[this.#at] as string
+    if (' \t\r\n'.includes(char)) return this.#advance(1, this.#expects)
+    switch (this.#expects) {
+      case 'colon':
+        return char === ':' && this.#advance(1, 'value')
+      case 'first-key':
+      case 'key':
+        if (char === '}' && this.#expects === 'first-key') return this.#close(char)
+        return char === '"' && this.#string('colon')
+      case 'next':
+        if (char === ',' && this.#closers.length > 0) {
+          return this.#advance(1, this.#closers.at(-1) === '}' ? 'key' : 'value')
+        }
+        return this.#close(char)
+      case 'first-item':
+        return char === ']' ? this.#close(char) : this.#value(char)
+      default:
+        return this.#value(char)
+    }
+  }
+
+  #value(char: string): boolean {
+    if (char === '"') return this.#string('next')
+    if (char === '{' || char === '[') {
+      if (this.#closers.length === deepest) return false
+      this.#closers.push(char === '{' ? '}' : ']')
+      return this.#advance(1, char === '{' ? 'first-key' : 'first-item')
+    }
+    const length = this.#match(word) || this.#match(number)
+    return length > 0 && this.#advance(length, 'next')
+  }
+
+  #close(char: string): boolean {
+    if (char !== this.#closers.at(-1)) return false
+    this.#closers.pop()
+    return this.#advance(1, 'next')
+  }
+
+  #string(then: Expectation): boolean {
+    const start = this.#at
+    this.#at += 1
+    this.#certain = this.#at
+    while (true) {
+      const char = this.#text[this.#at]
+      if (char === undefined || char < ' ') return false
+      if (char === '"') break
+      const length = char === '\\' ? this.#match(escape) : 1
+      if (length === 0) return false
+      this.#at += length
+      if (!this.#endsInHalfPair(length)) this.#certain = this.#at
+    }
+    const source = this.#text.slice(start, this.#at + 1)
+    if (then === 'colon' && refusedKeys.has(JSON.parse(source) as string)) return false
+    return this.#advance(1, then)
+  }
+
+  /** Whether the last unit read, of so many characters, is the first half of a surrogate pair. */
+  #endsInHalfPair(length: number): boolean {
+    const unit = this.#text.slice(this.#at - length, this.#at)
+    return length === 6 ? /^\\u[dD][89abAB]/.test(unit) : /^[\ud800-\udbff]$/.test(unit)
+  }
+
+  #match(pattern: RegExp): number {
+    pattern.lastIndex = this.#at
+    return pattern.exec(this.#text)?.[0].length ?? 0
+  }
+
+  #advance(by: number, then: Expectation): boolean {
+    this.#at += by
+    this.#expects = then
+    return true
+  }
+}

@@ -1,0 +1,34 @@
+import { isJsonObject, type Json } from '../core/json.ts'
+
+/**
+ * The value without what no AI SDK client accepts: one `__proto__` key, or one `prototype` under a
+ * `constructor`, anywhere in a chunk makes the client refuse it and give up the stream. They are left
+ * out in pages too, so that both show the same. Returns the same object if there is nothing to do.
+ */
+export function toClientJson<Value>(value: Value): Value {
+  return clean(value as Json) as Value
+}
+
+function clean(value: Json): Json {
+  if (Array.isArray(value)) {
+    const items: readonly Json[] = value
+    const cleaned = items.map(clean)
+    return cleaned.some((item, index) => item !== items[index]) ? cleaned : items
+  }
+  if (!isJsonObject(value)) return value
+  let changed = false
+  const entries: [string, Json][] = []
+  for (const [key, before] of Object.entries(value)) {
+    const after = clean(before)
+    if (key === '__proto__' || (key === 'constructor' && hasPrototype(after))) {
+      changed = true
+      continue
+    }
+    changed ||= after !== before
+    entries.push([key, after])
+  }
+  return changed ? Object.fromEntries(entries) : value
+}
+
+const hasPrototype = (value: Json): boolean =>
+  isJsonObject(value) && Object.hasOwn(value, 'prototype')

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import type { TurnEnding } from '../core/message.ts'
+import { endingNoteOf } from './ending-note.ts'
+
+const endings: readonly (readonly [TurnEnding, string | null, boolean])[] = [
+  [{ kind: 'completed' }, null, false],
+  [{ kind: 'superseded' }, null, false],
+  [{ kind: 'stopped' }, 'Stopped.', false],
+  [{ kind: 'cut-off' }, 'The answer reached its length limit and was cut off.', true],
+  [{ kind: 'step-limit' }, 'The answer reached its step limit.', true],
+  [{ kind: 'no-answer' }, 'The tools ran, but no answer came.', true],
+  [{ kind: 'interrupted' }, 'The server stopped before the answer was complete.', true],
+  [{ kind: 'failed', error: { code: 'x', message: 'Overloaded.' } }, 'Overloaded.', false],
+]
+
+test.each(endings)('[ST6] a turn that ended as %o says so', (ending, message, canContinue) => {
+  expect(endingNoteOf(ending)).toEqual(message === null ? null : { message, canContinue })
+})

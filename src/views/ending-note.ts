@@ -1,0 +1,31 @@
+import { assertNever } from '../core/assert-never.ts'
+import type { TurnEnding } from '../core/message.ts'
+
+/** What a person reads about a turn that did not end as it should, and whether it can go on. */
+export interface EndingNote {
+  readonly message: string
+  readonly canContinue: boolean
+}
+
+/** Null where there is nothing to say: of a superseded turn, the message after it says enough. */
+export function endingNoteOf(ending: TurnEnding): EndingNote | null {
+  switch (ending.kind) {
+    case 'completed':
+    case 'superseded':
+      return null
+    case 'stopped':
+      return { message: 'Stopped.', canContinue: false }
+    case 'cut-off':
+      return { message: 'The answer reached its length limit and was cut off.', canContinue: true }
+    case 'step-limit':
+      return { message: 'The answer reached its step limit.', canContinue: true }
+    case 'no-answer':
+      return { message: 'The tools ran, but no answer came.', canContinue: true }
+    case 'interrupted':
+      return { message: 'The server stopped before the answer was complete.', canContinue: true }
+    case 'failed':
+      return { message: ending.error.message, canContinue: false }
+    default:
+      return assertNever(ending)
+  }
+}

@@ -1,0 +1,49 @@
+import {
+  type Call,
+  type CallInterruption,
+  type CallOutcome,
+  type CallOutput,
+  type EndedCall,
+  isOpenCall,
+} from '../core/call.ts'
+import { outcomeAtEnd } from '../core/fold-turn.ts'
+import type { Turn } from '../core/message.ts'
+
+const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
+  'succeeded',
+  'failed',
+  'denied',
+  'stopped',
+  'interrupted',
+  'unknown',
+])
+const interruptions: ReadonlySet<string> = new Set<CallInterruption>([
+  'stream-failed',
+  'crashed',
+  'over-limit',
+  'superseded',
+])
+
+/**
+ * The call in a state that every format has a word for. A stored turn may hold a state of a newer
+ * version, or an open call in a turn that is over: each becomes the nearest thing that is true of
+ * it, and never "still running" (FD7).
+ */
+export function toKnownCall(call: Call, turn: Turn): Call {
+  const { progress } = turn
+  if (isOpenCall(call)) {
+    if (progress.status !== 'ended') return call
+    return { ...call, ...outcomeAtEnd(progress.ending, call), endedAt: progress.endedAt }
+  }
+  if (isKnownEnd(call)) return call
+  const stored: Partial<EndedCall> & { readonly output?: CallOutput; readonly error?: string } =
+    call
+  const { output, error, endedAt = call.createdAt } = stored
+  const base = { ...call, endedAt }
+  if (output !== undefined) return { ...base, state: 'succeeded', output }
+  if (error !== undefined) return { ...base, state: 'failed', cause: 'tool-error', error }
+  return { ...base, state: 'interrupted', cause: 'crashed' }
+}
+
+const isKnownEnd = (call: Call): boolean =>
+  endedStates.has(call.state) && (call.state !== 'interrupted' || interruptions.has(call.cause))

@@ -1,0 +1,17 @@
+import type { Call, CallOutput } from '../core/call.ts'
+import type { Json } from '../core/json.ts'
+
+/** Where the whole result of a call can be fetched that a page left out. */
+export type LazyHref = (call: Call) => string
+
+export interface LazyOptions {
+  readonly lazyHref?: LazyHref
+}
+
+export const lazyKey = 'holdfast:lazy'
+
+/** The result as every view shows it: the value, or what stands for one that was left out (PG7). */
+export function projectOutput(output: CallOutput, href?: string): Json {
+  if (output.kind === 'inline') return output.value
+  return { [lazyKey]: href === undefined ? { bytes: output.bytes } : { bytes: output.bytes, href } }
+}

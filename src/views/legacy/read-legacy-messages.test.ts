@@ -1,0 +1,263 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isOpenState } from '../../core/call.ts'
+import type { LedgerEvent, NewEvent } from '../../core/event.ts'
+import { foldThread } from '../../core/fold-thread.ts'
+import type { Message } from '../../core/message.ts'
+import { planAppend } from '../../store/plan-append.ts'
+import { randomLedger } from '../../testing/random-ledger.ts'
+import { projectChatMessage } from '../chat-message.ts'
+import { projectEntityRows } from '../entity-rows.ts'
+import { projectUiMessage } from '../ui-message.ts'
+import { projectVercelMessage } from '../vercel-message.ts'
+import { readLegacyMessages } from './read-legacy-messages.ts'
+
+const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
+const read = (messages: readonly unknown[], format: (typeof formats)[number] = 'auto') =>
+  readLegacyMessages(messages, { format, threadId: 'thread-1', at: 1_700_000_000_000 })
+
+describe('whatever the data is', () => {
+  it('[LE1 LG7] reading it throws nothing and gives facts that a store takes', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage(), few), fc.constantFrom(...formats), (messages, format) => {
+        expectLegal(read(messages, format).events)
+      }),
+      { seed: 1, numRuns: 600 },
+    )
+  })
+
+  it('[LE5] reading it twice gives the same facts', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage(), few), fc.constantFrom(...formats), (messages, format) => {
+        expect(read(messages, format)).toEqual(read(messages, format))
+      }),
+      { seed: 2, numRuns: 300 },
+    )
+  })
+
+  it('[LE1 LG7] a message that can be read is not lost among those that cannot', () => {
+    const good = { id: 'good', role: 'user', content: 'I am here.' }
+    fc.assert(
+      fc.property(fc.array(fc.anything()), fc.array(fc.anything()), (before, after) => {
+        const { events } = read([...before, good, ...after])
+        expect(events).toContainEqual({
+          type: 'message-added',
+          messageId: 'good',
+          role: 'user',
+          parts: [{ type: 'text', text: 'I am here.' }],
+          at: 1_700_000_000_000,
+        })
+      }),
+      { seed: 3, numRuns: 500 },
+    )
+  })
+
+  it('[LE4] a thread that a dead process left reads with nothing open, in every format', () => {
+    let open = 0
+    for (let seed = 1; seed <= 100; seed++) {
+      const messages = messagesOf(randomLedger(seed, { shape: 'crashed' }))
+      const views = {
+        ui: messages.map((message) => projectUiMessage(message)),
+        vercel: messages.map((message) => projectVercelMessage(message)),
+        commentary: messages.map((message) => projectChatMessage(message)),
+        entities: messages.flatMap((message) => projectEntityRows(message)),
+      }
+      for (const [format, shown] of Object.entries(views)) {
+        const { events, mended } = read(shown, format as keyof typeof views)
+        expectLegal(events)
+        open += mended.filter(({ what }) => what.includes('was left open')).length
+      }
+    }
+    expect(open).toBeGreaterThan(50)
+  })
+})
+
+describe('ids', () => {
+  const call = (id: string | undefined, name = 'search') => ({ id, name, args: {}, result: 1 })
+
+  it('[LG10] a call id that comes again in a later message is derived, and the old one is kept beside it', () => {
+    const turn = (id: string) => ({
+      id,
+      role: 'assistant',
+      content: '',
+      toolCalls: [call('call_0')],
+    })
+    const { events, mended } = read([turn('a'), turn('b')])
+    const origins = events.flatMap((event) => (event.type === 'call-recorded' ? [event.call] : []))
+    expect(origins).toEqual([
+      { id: 'call_0', providerCallId: 'call_0', name: 'search' },
+      { id: 'call_1d69058f7adc5f5d', providerCallId: 'call_0', name: 'search' },
+    ])
+    expect(mended).toEqual([
+      {
+        where: 'messages[1]',
+        what: 'The call id "call_0" is in use: it became call_1d69058f7adc5f5d.',
+      },
+    ])
+  })
+
+  it('[LE5] what has no id gets one from its thread and its place, and from nothing else', () => {
+    const list = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', toolCalls: [call(undefined)] },
+    ]
+    const idsIn = (threadId: string) =>
+      readLegacyMessages(list, { format: 'auto', threadId, at: 0 }).events.flatMap((event) => [
+        ...('messageId' in event ? [event.messageId] : []),
+        ...(event.type === 'call-recorded' ? [event.turnId, event.callId] : []),
+      ])
+    expect(idsIn('one')).toEqual(idsIn('one'))
+    expect(new Set([...idsIn('one'), ...idsIn('two')]).size).toBe(6)
+  })
+
+  it('[LE5] an id that is not valid, or that something else has, is not kept', () => {
+    const { events } = readLegacyMessages(
+      [
+        { id: 'x'.repeat(201), role: 'user', content: 'long' },
+        { id: 'a\u0000b', role: 'user', content: 'control' },
+        { id: 'taken', role: 'user', content: 'taken' },
+        { id: 7, role: 'user', content: 'number' },
+      ],
+      {
+        format: 'auto',
+        threadId: 'one',
+        at: 0,
+        isTaken: (kind, id) => `${kind} ${id}` === 'message taken',
+      },
+    )
+    const ids = events.flatMap((event) => ('messageId' in event ? [event.messageId] : []))
+    expect(ids.slice(0, 3).every((id) => /^msg_[\da-f]{16}$/.test(id))).toBe(true)
+    expect(ids[3]).toBe('7')
+  })
+})
+
+describe('dates', () => {
+  it.each([
+    ['2024-05-01T10:00:00.000Z', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00.123456+02:00', '2024-05-01T08:00:00.123Z'],
+    ['2024-05-01 10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01 10:00:00+0530', '2024-05-01T04:30:00.000Z'],
+    ['2024-05-01', '2024-05-01T00:00:00.000Z'],
+    [1_714_557_600_000, '2024-05-01T10:00:00.000Z'],
+    [1_714_557_600.5, '2024-05-01T10:00:00.500Z'],
+    ['1714557600000', '2024-05-01T10:00:00.000Z'],
+    [new Date('2024-05-01T10:00:00Z'), '2024-05-01T10:00:00.000Z'],
+    [undefined, '2023-11-14T22:13:20.000Z'],
+    ['yesterday', '2023-11-14T22:13:20.000Z'],
+    [9e15, '2023-11-14T22:13:20.000Z'],
+  ])('[LE1] %j is %s', (createdAt, expected) => {
+    const { events } = read([{ id: 'm', role: 'user', content: '', createdAt }])
+    expect(new Date(events[0]!.at).toISOString()).toBe(expected)
+  })
+})
+
+function messagesOf(events: readonly NewEvent[]): readonly Message[] {
+  const changes = events.map((event, offset) => {
+    const seq = offset + 1
+    return { kind: 'event', seq, event: { ...event, seq } as LedgerEvent } as const
+  })
+  return foldThread({ seq: 0, messages: [] }, changes).messages
+}
+
+/** One append of all of it to an empty thread is legal, and leaves nothing open. */
+function expectLegal(events: readonly NewEvent[]): void {
+  const plan = planAppend(JSON.parse(JSON.stringify(events)) as NewEvent[])
+  for (const { paths } of plan.turns.values()) expect(paths.get('absent')).toBe('ended')
+  for (const { paths } of plan.calls.values()) {
+    const life = paths.get('absent')
+    expect(life !== undefined && (life === 'skipped' || !isOpenState(life))).toBe(true)
+  }
+  const ids = plan.messages.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  const shown = messagesOf(events)
+  expect(shown).toHaveLength(ids.length)
+  for (const message of shown) {
+    if (message.role === 'assistant') expect(message.progress.status).toBe('ended')
+    for (const project of [projectUiMessage, projectVercelMessage, projectChatMessage]) {
+      expect(() => project(message)).not.toThrow()
+    }
+    expect(() => projectEntityRows(message)).not.toThrow()
+  }
+}
+
+const few = { maxLength: 4 }
+
+/** Things that look like messages and rows, with anything in any place. */
+function anyMessage(): fc.Arbitrary<unknown> {
+  const anything = fc.anything({
+    maxDepth: 2,
+    maxKeys: 3,
+    withDate: true,
+    withBigInt: true,
+    withSparseArray: true,
+  })
+  const some = (...values: unknown[]) =>
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...values) },
+      { weight: 1, arbitrary: anything },
+    )
+  const record = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+    fc.record(fields, { requiredKeys: [] })
+  const id = some('a', 'b', 'c', '', 0, 7)
+  const text = some('Hello', '', 'It is 18.', '{"city":"Par', '{"text":"x"}', '"quoted"', '[]')
+  const json = some({ city: 'Oslo' }, {}, null, 0, '', false, [], '{"a":', '{"a":1}', {
+    error: 'no',
+  })
+  const state = some(
+    ...['partial-call', 'call', 'result', 'input-streaming', 'input-available', 'output-available'],
+    ...['output-error', 'output-denied', 'approval-requested', 'approval-responded', 'new-state'],
+    ...['succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'unknown', 'running'],
+    ...['awaiting-approval', 'completed', 'pending', 'error'],
+  )
+  const approval = record({ id, approved: some(true, false), reason: text })
+  const validated = some('accepted', 'rejected', 'pending', 'not_required')
+  const call = record({
+    ...{ id, toolCallId: id, tool_call_id: id, name: text, toolName: text, tool: text },
+    ...{ args: json, arguments: json, input: json, rawInput: json, result: json, output: json },
+    ...{ state, status: state, step: some(0, 1, 2, -1, 1.5), error: text, errorText: text },
+    ...{ approval, validated, commentary: text, cause: text, preliminary: some(true, false) },
+    ...{
+      startedAt: some(1, '2024-05-01'),
+      completedAt: some(2, 'soon'),
+      dynamic: some(true, false),
+    },
+  })
+  const part = fc
+    .tuple(
+      some('text', 'reasoning', 'tool-x', 'dynamic-tool', 'tool-invocation', 'step-start', 'file'),
+      record({
+        ...{ text, reasoning: text, toolInvocation: call, url: text, data: json, id, kind: text },
+        ...{ source: record({ id, url: text, sourceType: some('url', 'document') }), title: text },
+        ...{ providerMetadata: json, mediaType: text, mimeType: text, details: json },
+      }),
+      call,
+    )
+    .map(([type, fields, more]) => ({ ...more, ...fields, type }))
+  const parts = fc.oneof(fc.array(part, few), anything)
+  const calls = fc.oneof(fc.array(call, few), anything)
+  const annotation = record({
+    toolCallId: id,
+    messageId: id,
+    validated,
+    isComplete: some(true, false),
+  })
+  const content = fc.oneof(
+    text,
+    record({ ...{ text, content: json, tool_call_id: id, result: json } }),
+  )
+  const message = record({
+    ...{ id, message_id: id, messageId: id, role: some('user', 'assistant', 'system', 'data') },
+    ...{ content, parts, toolInvocations: calls, toolCalls: calls, tool_calls: calls },
+    ...{ annotations: fc.array(annotation, few), experimental_attachments: parts, files: parts },
+    ...{ metadata: record({ parts, tools_used: calls, other: json }), toolActivity: json },
+    ...{ isComplete: some(true, false), createdAt: some(1, '2024-05-01'), reasoning: text },
+  })
+  const row = fc
+    .tuple(message, some('USER', 'AI_TOOL', 'TOOL', 'AI_MESSAGE', 'SYSTEM', 'ai_tool'))
+    .map(([fields, entity]) => ({ ...fields, entity }))
+  return fc.oneof(
+    { weight: 5, arbitrary: message },
+    { weight: 3, arbitrary: row },
+    { weight: 1, arbitrary: anything },
+  )
+}

@@ -1,0 +1,59 @@
+import type { Json, JsonObject } from '../core/json.ts'
+
+/** What a provider said about a part, handed back to it. */
+interface WithOptions {
+  readonly providerOptions?: JsonObject
+}
+
+export type PromptText = WithOptions & { readonly type: 'text'; readonly text: string }
+export type PromptReasoning = WithOptions & { readonly type: 'reasoning'; readonly text: string }
+export type PromptFile = WithOptions & {
+  readonly type: 'file'
+  /** A URL, or a data URL. */
+  readonly data: string
+  readonly mediaType: string
+  readonly filename?: string
+}
+export type PromptReasoningFile = WithOptions & {
+  readonly type: 'reasoning-file'
+  readonly data: string
+  readonly mediaType: string
+}
+export type PromptCustom = WithOptions & {
+  readonly type: 'custom'
+  readonly kind: `${string}.${string}`
+}
+export type PromptCall = WithOptions & {
+  readonly type: 'tool-call'
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: Json
+  readonly providerExecuted?: true
+}
+export type PromptOutput =
+  | { readonly type: 'text' | 'error-text'; readonly value: string }
+  | { readonly type: 'json' | 'error-json'; readonly value: Json }
+  | { readonly type: 'content'; readonly value: readonly JsonObject[] }
+  | { readonly type: 'execution-denied'; readonly reason?: string }
+export type PromptResult = WithOptions & {
+  readonly type: 'tool-result'
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly output: PromptOutput
+}
+
+export type AssistantPart =
+  | PromptText
+  | PromptReasoning
+  | PromptReasoningFile
+  | PromptFile
+  | PromptCustom
+  | PromptCall
+  | PromptResult
+
+/** A message to a model, in the shape of AI SDK 7. */
+export type ModelMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: readonly (PromptText | PromptFile)[] }
+  | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
+  | { readonly role: 'tool'; readonly content: readonly PromptResult[] }

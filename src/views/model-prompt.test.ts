@@ -1,0 +1,220 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import {
+  experimental_streamLanguageModelCall as streamCall,
+  type LanguageModel,
+  type ModelMessage as SdkMessage,
+} from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, test } from 'vitest'
+import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
+import { isJsonObject } from '../core/json.ts'
+import { isTurn, type Message } from '../core/message.ts'
+import { randomLedger, type RandomLedgerOptions } from '../testing/random-ledger.ts'
+import type { ModelMessage } from './model-message.ts'
+import { projectPrompt } from './model-prompt.ts'
+
+function threadOf(seed: number, options?: RandomLedgerOptions): readonly Message[] {
+  const changes = randomLedger(seed, options).map((event, index): Change => {
+    const seq = index + 1
+    return { kind: 'event', seq, event: { ...event, seq } }
+  })
+  const view: ThreadView = { seq: 0, messages: [] }
+  return foldThread(view, changes).messages
+}
+
+const threads = Array.from({ length: 400 }, (_, seed) =>
+  threadOf(seed, { shape: seed % 2 === 0 ? 'crashed' : 'any' }),
+)
+
+/** Every rule that some provider has for the messages it is sent. */
+function findProblem(prompt: readonly ModelMessage[]): string | undefined {
+  const ids = new Set<string>()
+  const talk = prompt.filter(({ role }) => role !== 'system')
+  if (prompt.slice(0, prompt.length - talk.length).some(({ role }) => role !== 'system')) {
+    return 'instructions in mid-conversation'
+  }
+  for (const [index, message] of talk.entries()) {
+    if (message.content.length === 0) return `${index}: empty`
+    const before = talk[index - 1]
+    const after = talk[index + 1]
+    if (message.role === 'user') {
+      if (before?.role === 'user') return `${index}: two messages of the user in a row`
+      if (message.content.some((part) => part.type === 'text' && part.text.trim() === '')) {
+        return `${index}: blank text`
+      }
+    } else if (message.role === 'assistant') {
+      if (before === undefined || before.role === 'assistant') return `${index}: not its turn`
+      const { content } = message
+      const last = content.at(-1)!
+      if (last.type === 'reasoning' || last.type === 'custom') return `${index}: ends in thought`
+      const waiting: string[] = []
+      for (const [place, part] of content.entries()) {
+        if (part.type === 'text' && part.text.trim() === '' && !part.providerOptions) {
+          return `${index}: blank text`
+        }
+        if (part.type === 'tool-result') {
+          const call = content[place - 1]
+          const isOwn = call?.type === 'tool-call' && call.toolCallId === part.toolCallId
+          if (!isOwn || !call.providerExecuted) return `${index}: a result without its call`
+        }
+        if (part.type !== 'tool-call') continue
+        if (ids.has(part.toolCallId)) return `${index}: the id ${part.toolCallId} twice`
+        ids.add(part.toolCallId)
+        if (!part.providerExecuted) waiting.push(part.toolCallId)
+        else if (content[place + 1]?.type !== 'tool-result') return `${index}: no result inside`
+      }
+      const results = after?.role === 'tool' ? after.content.map((part) => part.toolCallId) : []
+      if (waiting.join() !== results.join())
+        return `${index}: ${waiting.join()} ≠ ${results.join()}`
+      for (const result of after?.role === 'tool' ? after.content : []) {
+        const call = content.find(
+          (part) => part.type === 'tool-call' && part.toolCallId === result.toolCallId,
+        )
+        const input = call?.type === 'tool-call' ? call.input : null
+        if (result.output.type.startsWith('error') && !isJsonObject(input)) {
+          return `${index}: arguments that are no object`
+        }
+      }
+    } else if (before?.role !== 'assistant') return `${index}: results of nothing`
+  }
+  const last = talk.at(-1)
+  return last?.role === 'assistant' ? 'the last word is the model’s' : undefined
+}
+
+async function send(model: LanguageModel, prompt: readonly ModelMessage[]): Promise<void> {
+  const messages = structuredClone(prompt) as SdkMessage[]
+  const { stream } = await streamCall({ model, messages, allowSystemInMessages: true })
+  for await (const part of stream) if (part.type === 'error') throw part.error
+}
+
+describe('projectPrompt, on random ledgers', () => {
+  test('[ST3] is valid whatever a crash left behind', () => {
+    for (const [seed, messages] of threads.entries()) {
+      expect([seed, findProblem(projectPrompt(messages))]).toEqual([seed, undefined])
+    }
+  })
+
+  test('[ST3] tells of every call of a step that was not abandoned, once', () => {
+    let told = 0
+    for (const messages of threads) {
+      const calls = messages.filter(isTurn).flatMap(({ steps }) =>
+        steps
+          .filter(({ status }) => status !== 'abandoned')
+          .flatMap(({ parts }) => parts)
+          .filter((part) => part.type === 'call' && !part.providerExecuted),
+      )
+      const results = projectPrompt(messages).flatMap((message) =>
+        message.role === 'tool' ? message.content : [],
+      )
+      expect(results.length).toBeGreaterThanOrEqual(calls.length)
+      told += results.length
+    }
+    expect(told).toBeGreaterThan(1000)
+  })
+
+  test('[ST3] is accepted by the SDK', async () => {
+    const model = new MockLanguageModelV4({
+      doStream: () =>
+        Promise.resolve({
+          stream: new ReadableStream({ start: (controller) => controller.close() }),
+        }),
+    })
+    for (const messages of threads.slice(0, 200)) {
+      const prompt = projectPrompt(messages)
+      if (prompt.length > 0) await send(model, prompt)
+    }
+    expect(model.doStreamCalls.length).toBeGreaterThan(150)
+  })
+
+  test('[ST3] is what Anthropic and OpenAI-compatible servers accept', async () => {
+    const bodies: unknown[] = []
+    const capture: typeof fetch = (_, init) => {
+      bodies.push(JSON.parse(init?.body as string))
+      return Promise.resolve(new Response('{}', { status: 400 }))
+    }
+    const anthropic = createAnthropic({ apiKey: 'none', fetch: capture })('claude-sonnet-4-5')
+    const compatible = createOpenAICompatible({
+      name: 'demo',
+      baseURL: 'http://localhost',
+      fetch: capture,
+    })('any')
+    for (const messages of threads.slice(0, 200)) {
+      const prompt = withoutProviderCalls(projectPrompt(messages))
+      if (prompt.length === 0) continue
+      await expect(send(anthropic, prompt)).rejects.toMatchObject({ statusCode: 400 })
+      expect(findAnthropicProblem(bodies.at(-1) as AnthropicBody)).toBeUndefined()
+      await expect(send(compatible, prompt)).rejects.toMatchObject({ statusCode: 400 })
+      expect(findChatProblem(bodies.at(-1) as ChatBody)).toBeUndefined()
+    }
+    expect(bodies.length).toBeGreaterThan(200)
+  })
+})
+
+/** A provider knows its own tools; those of the random ledger are nobody's. */
+const withoutProviderCalls = (prompt: readonly ModelMessage[]): readonly ModelMessage[] =>
+  prompt.some(
+    (message) =>
+      message.role === 'assistant' &&
+      message.content.some((part) => part.type === 'tool-call' && part.providerExecuted),
+  )
+    ? []
+    : prompt
+
+interface AnthropicBody {
+  readonly messages: readonly {
+    readonly role: string
+    readonly content: readonly {
+      readonly type: string
+      readonly text?: string
+      readonly id?: string
+      readonly input?: unknown
+      readonly tool_use_id?: string
+    }[]
+  }[]
+}
+
+function findAnthropicProblem({ messages }: AnthropicBody): string | undefined {
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== (index % 2 === 0 ? 'user' : 'assistant')) return `${index}: ${role}`
+    if (content.length === 0) return `${index}: empty`
+    if (content.some(({ type, text }) => type === 'text' && text?.trim() === '')) return 'blank'
+    const uses = content.filter(({ type }) => type === 'tool_use')
+    if (uses.some(({ input }) => !isJsonObject(input))) return `${index}: input`
+    const results = messages[index + 1]?.content.filter(({ type }) => type === 'tool_result') ?? []
+    const used = uses.map(({ id }) => id).join()
+    if (role === 'assistant' && used !== results.map((part) => part.tool_use_id).join()) {
+      return `${index}: ${used}`
+    }
+  }
+  return undefined
+}
+
+interface ChatBody {
+  readonly messages: readonly {
+    readonly role: string
+    readonly content: unknown
+    readonly tool_calls?: readonly {
+      readonly id: string
+      readonly function: { readonly arguments: string }
+    }[]
+    readonly tool_call_id?: string
+  }[]
+}
+
+function findChatProblem({ messages }: ChatBody): string | undefined {
+  let waiting: string[] = []
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'tool') {
+      if (waiting.shift() !== message.tool_call_id) return `${index}: a result of nothing`
+      if (typeof message.content !== 'string') return `${index}: no text`
+      continue
+    }
+    if (waiting.length > 0) return `${index}: ${waiting.join()} without result`
+    for (const call of message.tool_calls ?? []) JSON.parse(call.function.arguments)
+    waiting = (message.tool_calls ?? []).map(({ id }) => id)
+    const isEmpty = message.content === '' || message.content === null
+    if (isEmpty && waiting.length === 0) return `${index}: empty`
+  }
+  return waiting.length === 0 ? undefined : 'calls at the end without result'
+}

@@ -1,0 +1,88 @@
+import type { Call } from '../core/call.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import type { PromptOutput } from './model-message.ts'
+import { modelTextOf } from './wording.ts'
+
+/**
+ * What the model is told that a call gave. Only text that is too long is cut. A result that was left
+ * out of a lazy read is refused: the model would take what stands for it for the result.
+ */
+export function projectPromptOutput(call: Call, maxChars = Number.POSITIVE_INFINITY): PromptOutput {
+  if (call.state !== 'succeeded') {
+    return { type: 'error-text', value: cutText(modelTextOf(call), maxChars) }
+  }
+  const { modelOutput, output } = call
+  if (modelOutput !== undefined && isPromptOutput(modelOutput)) {
+    return cutOutput(modelOutput, maxChars)
+  }
+  if (output.kind === 'omitted') {
+    throw new HoldfastError(
+      'bad-request',
+      `The result of call ${call.id} was left out of a lazy read; a prompt needs it whole.`,
+    )
+  }
+  return cutOutput(toOutput(output.value), maxChars)
+}
+
+/** A result that the provider made is handed back as it was: providers check its shape. */
+export function projectProviderOutput(call: Call): PromptOutput {
+  if (call.state === 'failed') return { type: 'error-json', value: call.error }
+  return projectPromptOutput(call)
+}
+
+const toOutput = (value: Json): PromptOutput =>
+  typeof value === 'string' ? { type: 'text', value } : { type: 'json', value }
+
+function isPromptOutput(value: Json): value is Json & PromptOutput {
+  if (!isJsonObject(value)) return false
+  switch (value.type) {
+    case 'text':
+    case 'error-text':
+      return typeof value.value === 'string'
+    case 'json':
+    case 'error-json':
+      return value.value !== undefined
+    case 'content':
+      return Array.isArray(value.value) && value.value.every(isJsonObject)
+    case 'execution-denied':
+      return true
+    default:
+      return false
+  }
+}
+
+function cutOutput(output: PromptOutput, maxChars: number): PromptOutput {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return { ...output, value: cutText(output.value, maxChars) }
+    case 'json':
+    case 'error-json': {
+      const text = JSON.stringify(output.value)
+      if (text.length <= maxChars) return output
+      return {
+        type: output.type === 'json' ? 'text' : 'error-text',
+        value: cutText(text, maxChars),
+      }
+    }
+    case 'content':
+      return {
+        ...output,
+        value: output.value.map((part) =>
+          part.type === 'text' && typeof part.text === 'string'
+            ? { ...part, text: cutText(part.text, maxChars) }
+            : part,
+        ),
+      }
+    default:
+      return output
+  }
+}
+
+function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  // Half of a surrogate pair is not text.
+  const end = /[\ud800-\udbff]/.test(text[maxChars - 1] ?? '') ? maxChars - 1 : maxChars
+  return `${text.slice(0, end)}\n[Cut: ${end} of ${text.length} characters are shown.]`
+}

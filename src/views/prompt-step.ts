@@ -1,0 +1,146 @@
+import type { Call } from '../core/call.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { ItemPart, Step, TextPart } from '../core/message.ts'
+import { parsePartialJson } from '../core/partial-json.ts'
+import type { FinishReason } from '../core/usage.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { AssistantPart, PromptResult } from './model-message.ts'
+import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
+
+export interface PromptStepOptions {
+  readonly maxOutputChars?: number
+  /** The id of the call in this prompt. */
+  readonly idOf: (call: Call) => string
+}
+
+export interface PromptStep {
+  readonly content: readonly AssistantPart[]
+  readonly results: readonly PromptResult[]
+}
+
+/** Null for a step that gives the model nothing it could go on from. */
+export function projectPromptStep(step: Step, options: PromptStepOptions): PromptStep | null {
+  const isWhole = endedWhole(step)
+  const content: AssistantPart[] = []
+  const results: PromptResult[] = []
+  for (const part of step.parts) {
+    if (part.type === 'call') {
+      if (!isTold(part, step, isWhole)) continue
+      const told = { toolCallId: options.idOf(part), toolName: nameOf(part) }
+      content.push(callPart(part, told, isWhole))
+      if (part.providerExecuted) {
+        const providerOptions = part.resultProviderMetadata
+        const result = {
+          type: 'tool-result',
+          ...told,
+          output: projectProviderOutput(part),
+        } as const
+        content.push(withDefined(result, { providerOptions }))
+      } else {
+        const output = projectPromptOutput(part, options.maxOutputChars)
+        results.push({ type: 'tool-result', ...told, output })
+      }
+    } else if (step.status !== 'abandoned') {
+      const said = saidPart(part, isWhole)
+      if (said !== null) content.push(said)
+    }
+  }
+  const last = content.findLastIndex(canEnd)
+  if (last !== -1) return { content: content.slice(0, last + 1), results }
+  // Providers that take no files from a model would be left with a message of nothing.
+  const note = { type: 'text', text: '[A file was the whole answer.]' } as const
+  return content.some(({ type }) => type === 'file')
+    ? { content: [...content, note], results }
+    : null
+}
+
+const cutReasons: ReadonlySet<FinishReason> = new Set(['stopped', 'interrupted', 'error', 'length'])
+
+/**
+ * Providers refuse reasoning that broke off and have no item for output that did, so of a step that
+ * did not end by itself neither reasoning nor item ids are sent.
+ */
+const endedWhole = (step: Step): boolean =>
+  step.status === 'ended' && !cutReasons.has(step.finishReason)
+
+/** Of an abandoned step only what may have had an effect; of the provider's own calls what it ended. */
+function isTold(call: Call, step: Step, isWhole: boolean): boolean {
+  if (call.providerExecuted)
+    return isWhole && (call.state === 'succeeded' || call.state === 'failed')
+  return step.status !== 'abandoned' || call.startedAt !== undefined || call.state === 'succeeded'
+}
+
+/** Providers refuse a message that ends in reasoning, or has nothing else. */
+const canEnd = (part: AssistantPart): boolean =>
+  part.type === 'tool-call' ||
+  part.type === 'tool-result' ||
+  (part.type === 'text' && part.text.trim() !== '')
+
+function saidPart(part: TextPart | ItemPart, isWhole: boolean): AssistantPart | null {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning': {
+      const { type, text } = part
+      if (type === 'reasoning' && !isWhole) return null
+      const providerOptions = isWhole
+        ? part.providerMetadata
+        : withoutItemIds(part.providerMetadata)
+      // Some providers refuse blank text; others keep a signature on it.
+      if (text.trim() === '' && (!isWhole || providerOptions === undefined)) return null
+      return withDefined({ type, text } as const, { providerOptions })
+    }
+    case 'file':
+    case 'reasoning-file': {
+      // No provider fetches what a model is said to have made.
+      if (!isWhole || !part.url.startsWith('data:')) return null
+      const { type, url: data, mediaType, providerMetadata: providerOptions } = part
+      return withDefined({ type, data, mediaType }, { providerOptions })
+    }
+    case 'custom': {
+      if (!isWhole) return null
+      const kind = part.kind as `${string}.${string}`
+      const providerOptions = part.providerMetadata
+      return withDefined({ type: 'custom', kind } as const, { providerOptions })
+    }
+    default:
+      return null
+  }
+}
+
+function callPart(
+  call: Call,
+  told: { readonly toolCallId: string; readonly toolName: string },
+  isWhole: boolean,
+): AssistantPart {
+  // By its item id the provider would look up the arguments that a person has since changed (AP3).
+  const keepsItem = isWhole && call.proposedInput === undefined
+  return withDefined({ type: 'tool-call', ...told, input: inputOf(call) } as const, {
+    providerExecuted: call.providerExecuted,
+    providerOptions: keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata),
+  })
+}
+
+/** Providers demand an object. Arguments that a tool took are known to be what it asked for. */
+function inputOf(call: Call): Json {
+  const value =
+    call.input.kind === 'complete' ? call.input.value : parsePartialJson(call.input.text)
+  if (isJsonObject(value)) return value
+  if (value === undefined || value === null || value === '') return {}
+  return call.state === 'succeeded' ? value : { value }
+}
+
+/** A tool that was never offered may have a name that no provider accepts in its own history. */
+function nameOf(call: Call): string {
+  if (call.state !== 'failed' || call.cause !== 'unknown-tool') return call.name
+  return call.name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown'
+}
+
+function withoutItemIds(metadata: JsonObject | undefined): JsonObject | undefined {
+  if (metadata === undefined) return undefined
+  const kept = Object.entries(metadata).flatMap(([provider, value]): [string, Json][] => {
+    if (!isJsonObject(value)) return []
+    const { itemId: _, ...rest } = value
+    return Object.keys(rest).length === 0 ? [] : [[provider, rest]]
+  })
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}

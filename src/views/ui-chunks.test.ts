@@ -1,0 +1,294 @@
+import { createRequire, registerHooks } from 'node:module'
+import * as ai7 from 'ai'
+import { describe, expect, test } from 'vitest'
+import { isTurnEvent } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import { createRandom } from '../testing/random.ts'
+import { randomLedger } from '../testing/random-ledger.ts'
+import type { UiChunk } from './ui-chunk.ts'
+import { createUiChunkCursor, nextChunks, type UiChunkCursor } from './ui-chunks.ts'
+import { projectUiMessage, type UiMessage } from './ui-message.ts'
+import { withdrawnNotePart } from './ui-note-part.ts'
+import type { SdkVersion } from './ui-vocabulary.ts'
+
+// The runner makes Node prefer `module` builds, and one that AI SDK 5 depends on cannot be loaded.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    next(specifier, {
+      ...context,
+      conditions: context.conditions.filter((condition) => condition !== 'module'),
+    }),
+})
+const require = createRequire(import.meta.url)
+
+interface Sdk {
+  readonly DefaultChatTransport: new (options: { fetch: typeof fetch }) => {
+    reconnectToStream(options: { chatId: string }): Promise<ReadableStream<unknown> | null>
+  }
+  readUIMessageStream(options: {
+    stream: ReadableStream<unknown>
+    message?: UiMessage | undefined
+    onError: (error: unknown) => void
+  }): AsyncIterable<{ metadata?: { probe?: number } }>
+}
+const sdks: Readonly<Record<SdkVersion, Sdk>> = {
+  5: require('ai5') as Sdk,
+  6: require('ai6') as Sdk,
+  7: ai7 as unknown as Sdk,
+}
+const allVersions = [5, 6, 7] as const
+
+/** Every state that each turn of a random ledger goes through. */
+function statesOf(seed: number): readonly (readonly Turn[])[] {
+  const turns = new Map<string, Turn[]>()
+  for (const [index, event] of randomLedger(seed).entries()) {
+    if (!isTurnEvent(event)) continue
+    const seq = index + 1
+    const states = turns.get(event.turnId) ?? []
+    const before = states.at(-1) ?? emptyTurn(event.turnId, seq, event.at)
+    states.push(foldTurn(before, [{ ...event, seq }]))
+    turns.set(event.turnId, states)
+  }
+  return [...turns.values()]
+}
+
+const seedsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => first + index)
+
+/** The chunks of each move from one state to the next. */
+function follow(cursor: UiChunkCursor, states: readonly Turn[]): readonly (readonly UiChunk[])[] {
+  let at = cursor
+  return states.map((turn) => {
+    const next = nextChunks(at, turn)
+    at = next.cursor
+    return next.chunks
+  })
+}
+
+/**
+ * What an unmodified client of the SDK has built after each batch: over HTTP, with its own parsing
+ * and its own checks. A `start` with a number in its metadata marks the end of each batch.
+ */
+async function readClient(
+  version: SdkVersion,
+  id: string,
+  batches: readonly (readonly UiChunk[])[],
+  message?: UiMessage,
+): Promise<readonly UiMessage[]> {
+  const marked = batches.flatMap((batch, probe) => [
+    ...batch,
+    { type: 'start', messageId: id, messageMetadata: { probe } },
+  ])
+  const body = marked.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+  const sdk = sdks[version]
+  const transport = new sdk.DefaultChatTransport({
+    fetch: () => Promise.resolve(new Response(`${body}data: [DONE]\n\n`)),
+  })
+  const stream = await transport.reconnectToStream({ chatId: 'chat' })
+  const built: UiMessage[] = []
+  const errors: string[] = []
+  const onError = (error: unknown) => errors.push(String(error))
+  for await (const snapshot of sdk.readUIMessageStream({ stream: stream!, message, onError })) {
+    const probe = snapshot.metadata?.probe
+    if (probe !== undefined && built[probe] === undefined) built[probe] = withoutProbe(snapshot)
+  }
+  expect(errors.filter((error) => error !== 'Error: The provider said no.')).toEqual([])
+  expect(built.length).toBe(batches.length)
+  return built
+}
+
+function withoutProbe(snapshot: unknown): UiMessage {
+  const { metadata, ...message } = roundTrip(snapshot) as { metadata: { probe?: number } }
+  const { probe: _, ...rest } = metadata
+  return (Object.keys(rest).length === 0 ? message : { ...message, metadata: rest }) as UiMessage
+}
+
+const roundTrip = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+const pageOf = (turn: Turn, sdk?: SdkVersion): UiMessage =>
+  (roundTrip(projectUiMessage(turn, sdk === undefined ? {} : { sdk })) as UiMessage | null) ??
+  empty(turn)
+
+const empty = (turn: Turn): UiMessage => {
+  const base = { id: turn.id, role: 'assistant', parts: [] } as const
+  return turn.metadata === undefined ? base : { ...base, metadata: turn.metadata }
+}
+
+const mapParts = (message: UiMessage, change: (part: Tool) => object | null): UiMessage => ({
+  ...message,
+  parts: message.parts.flatMap((part) => (change(part as Tool) ?? []) as never[]),
+})
+type Tool = { type: string; state?: string; approval?: { id: string } }
+
+/** The one thing that AI SDK 6 cannot be told: how an approval was decided. */
+const withoutDecisions = (message: UiMessage): UiMessage =>
+  mapParts(message, (part) =>
+    part.approval === undefined ? part : { ...part, approval: { id: part.approval.id } },
+  )
+
+/** What a client of no known version may lack: the approval of a call that no longer waits. */
+const withoutPastApprovals = (message: UiMessage): UiMessage =>
+  mapParts(message, ({ approval, ...part }) =>
+    approval === undefined || part.state !== 'approval-requested' ? part : { ...part, approval },
+  )
+
+const withoutNote = (message: UiMessage): UiMessage =>
+  mapParts(message, (part) => (part.type === 'data-holdfast' ? null : part))
+
+const expected = (turn: Turn, sdk: SdkVersion): UiMessage =>
+  sdk === 6 ? withoutDecisions(pageOf(turn, sdk)) : pageOf(turn, sdk)
+
+const wasReopened = (states: readonly Turn[]): boolean =>
+  states.some(
+    (turn, index) =>
+      turn.progress.status === 'running' && states[index - 1]?.progress.status === 'ended',
+  )
+
+describe.each(allVersions)('a client of AI SDK %i', (sdk) => {
+  test('[LG4] [FD1] has what a reload shows, after every event', async () => {
+    for (const states of seedsFrom(0, 25).flatMap(statesOf)) {
+      if (wasReopened(states)) continue
+      const built = await readClient(
+        sdk,
+        states[0]!.id,
+        follow(createUiChunkCursor({ sdk }), states),
+      )
+      expect(built).toEqual(states.map((turn) => expected(turn, sdk)))
+    }
+  })
+
+  test('[LG4] has what a reload shows, whatever states it missed', async () => {
+    for (const seed of seedsFrom(1000, 25)) {
+      const random = createRandom(seed)
+      for (const all of statesOf(seed)) {
+        if (wasReopened(all)) continue
+        const states = all.filter((turn) => turn === all.at(-1) || random.chance(0.15))
+        const cursor = createUiChunkCursor({ sdk })
+        const built = await readClient(sdk, all[0]!.id, follow(cursor, states))
+        expect(built).toEqual(states.map((turn) => expected(turn, sdk)))
+      }
+    }
+  })
+
+  test('[RS3] has what a reload shows when the turn is replayed from nothing', async () => {
+    for (const seed of seedsFrom(2000, 25)) {
+      const random = createRandom(seed)
+      for (const states of statesOf(seed)) {
+        for (const turn of [states.at(-1)!, random.pick(states), random.pick(states)]) {
+          const batches = follow(createUiChunkCursor({ sdk }), [turn])
+          expect(await readClient(sdk, turn.id, batches)).toEqual([expected(turn, sdk)])
+        }
+      }
+    }
+  })
+
+  test('[AP5] goes on from a page of a turn that waited', async () => {
+    let continued = 0
+    for (const states of seedsFrom(3000, 30).flatMap(statesOf)) {
+      const from = states.findIndex((turn) => turn.progress.status === 'waiting')
+      const rest = states.slice(from + 1)
+      if (from === -1 || rest.length === 0 || wasReopened(states)) continue
+      continued += 1
+      const sent = states[from]!
+      const batches = follow(createUiChunkCursor({ sdk, sent }), rest)
+      // A client of AI SDK 5 is told nothing of a decision, so there may be nothing to say.
+      expect(batches.flat()[0]?.type ?? 'start').toBe('start')
+      const page = sdk === 6 ? withoutDecisions(pageOf(sent, sdk)) : pageOf(sent, sdk)
+      const built = await readClient(sdk, sent.id, batches, page)
+      expect(built).toEqual(rest.map((turn) => expected(turn, sdk)))
+    }
+    expect(continued).toBeGreaterThan(10)
+  })
+
+  test('[ST5] keeps one note, emptied, where a turn ended that was then continued', async () => {
+    let continued = 0
+    for (const states of seedsFrom(4000, 20).flatMap(statesOf)) {
+      if (!wasReopened(states)) continue
+      continued += 1
+      const built = await readClient(
+        sdk,
+        states[0]!.id,
+        follow(createUiChunkCursor({ sdk }), states),
+      )
+      expect(built.map(withoutNote)).toEqual(states.map((turn) => withoutNote(expected(turn, sdk))))
+      for (const [index, turn] of states.entries()) {
+        const isNote = (part: { type: string }) => part.type === 'data-holdfast'
+        const note = built[index]?.parts.filter(isNote) ?? []
+        const page = pageOf(turn, sdk).parts.filter(isNote)
+        expect(note).toEqual(note.length > page.length ? [withdrawnNotePart(turn)] : page)
+      }
+    }
+    expect(continued).toBeGreaterThan(5)
+  })
+})
+
+describe('without a version', () => {
+  test.each([6, 7] as const)(
+    '[FD1] a client of AI SDK %i lacks past approvals only',
+    async (sdk) => {
+      for (const states of seedsFrom(5000, 15).flatMap(statesOf)) {
+        if (wasReopened(states)) continue
+        const built = await readClient(sdk, states[0]!.id, follow(createUiChunkCursor(), states))
+        expect(built.map(withoutPastApprovals)).toEqual(
+          states.map((turn) => withoutPastApprovals(pageOf(turn))),
+        )
+      }
+    },
+  )
+
+  test('[FD1] a client of AI SDK 5 has what a reload shows, if nothing needs approval', async () => {
+    let read = 0
+    for (const states of seedsFrom(6000, 40).flatMap(statesOf)) {
+      const calls = [...callsOf(states.at(-1)!)]
+      if (wasReopened(states) || calls.some((call) => call.approval === 'required')) continue
+      read += 1
+      const built = await readClient(5, states[0]!.id, follow(createUiChunkCursor(), states))
+      expect(built).toEqual(states.map((turn) => pageOf(turn)))
+    }
+    expect(read).toBeGreaterThan(10)
+  })
+
+  /** AI SDK 5.0.92 refuses a chunk with a field that it does not know. */
+  const oldFields: Readonly<Record<string, string>> = {
+    start: 'messageId messageMetadata',
+    'start-step': '',
+    'finish-step': '',
+    finish: 'finishReason',
+    error: 'errorText',
+    'text-start': 'id providerMetadata',
+    'text-delta': 'id delta providerMetadata',
+    'text-end': 'id providerMetadata',
+    'reasoning-start': 'id providerMetadata',
+    'reasoning-delta': 'id delta providerMetadata',
+    'reasoning-end': 'id providerMetadata',
+    file: 'url mediaType providerMetadata',
+    'source-url': 'sourceId url title providerMetadata',
+    'source-document': 'sourceId mediaType title filename providerMetadata',
+    'tool-input-start': 'toolCallId toolName providerExecuted dynamic',
+    'tool-input-delta': 'toolCallId inputTextDelta',
+    'tool-input-available': 'toolCallId toolName input providerExecuted dynamic providerMetadata',
+    'tool-output-available': 'toolCallId output dynamic preliminary',
+    'tool-output-error': 'toolCallId errorText dynamic',
+    // These it has never heard of; they are sent where approval is asked for.
+    'tool-approval-request': 'toolCallId approvalId',
+    'tool-output-denied': 'toolCallId',
+  }
+
+  test.each([undefined, 5] as const)('[RS3] sends old fields only (sdk %s)', (sdk) => {
+    const options = sdk === undefined ? {} : { sdk }
+    const unknown = new Set<string>()
+    for (const states of seedsFrom(7000, 30).flatMap(statesOf)) {
+      for (const chunk of follow(createUiChunkCursor(options), states).flat()) {
+        const { type, ...fields } = chunk
+        const known = type.startsWith('data-') ? 'id data' : oldFields[type]
+        if (known === undefined) unknown.add(type)
+        for (const field of Object.keys(fields)) {
+          if (!known?.split(' ').includes(field)) unknown.add(`${type}.${field}`)
+        }
+        if (sdk === 5 && /approval|denied/.test(type)) unknown.add(type)
+      }
+    }
+    expect([...unknown]).toEqual([])
+  })
+})

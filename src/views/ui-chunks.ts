@@ -1,0 +1,152 @@
+import { isOpenCall } from '../core/call.ts'
+import type { Part, Step, Turn } from '../core/message.ts'
+import type { FinishReason } from '../core/usage.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toClientJson } from './client-json.ts'
+import { sameJson } from './same-json.ts'
+import type { UiChunk } from './ui-chunk.ts'
+import { projectNotePart, type UiNotePart, withdrawnNotePart } from './ui-note-part.ts'
+import { projectUiPart, type UiOptions } from './ui-part.ts'
+import { partChunks } from './ui-part-chunks.ts'
+
+/**
+ * Where a client of a UI message stream stands: a value, so that it can be kept, dropped or made anew.
+ * It never looks at events, only at what the client has and what there is now. So a stream goes on in
+ * the same way after a gap, after the turn was sealed, and from nothing.
+ */
+export interface UiChunkCursor {
+  readonly options: UiOptions
+  /** The state that the client has been brought to. */
+  readonly turn: Turn | null
+  /** `start` was sent, and no `finish` since. */
+  readonly isOpen: boolean
+  /** The place in `steps` of the last step that the client knows of; -1 for none. */
+  readonly lastStep: number
+  /** `finish-step` of that step is still to come. */
+  readonly isStepOpen: boolean
+  /** The client has a note of how the turn ended, at some time. */
+  readonly hasNote: boolean
+}
+
+/** `sent`: counts all that is in this state as sent, for a client that has it and goes on from there. */
+export function createUiChunkCursor(
+  options: UiOptions & { readonly sent?: Turn } = {},
+): UiChunkCursor {
+  const { sent, ...rest } = options
+  return {
+    options: rest,
+    turn: sent ?? null,
+    isOpen: false,
+    lastStep: sent?.steps.findLastIndex((step) => isShown(step, sent, rest)) ?? -1,
+    isStepOpen: false,
+    hasNote: sent !== undefined && projectNotePart(sent) !== null,
+  }
+}
+
+/** The chunks from what the cursor's client has to the state of the turn now. */
+export function nextChunks(
+  cursor: UiChunkCursor,
+  turn: Turn,
+): { readonly cursor: UiChunkCursor; readonly chunks: readonly UiChunk[] } {
+  if (cursor.turn === turn) return { cursor, chunks: [] }
+  const chunks: UiChunk[] = []
+  let { lastStep, isStepOpen } = cursor
+  const isRunning = turn.progress.status === 'running'
+
+  for (const [index, step] of turn.steps.entries()) {
+    const before = cursor.turn?.steps[index]
+    if (before === step || (index < lastStep && before === undefined)) continue
+    for (const chunk of stepChunks(cursor, before, step, turn, index >= lastStep)) {
+      if (index > lastStep) {
+        if (isStepOpen) chunks.push({ type: 'finish-step' })
+        chunks.push({ type: 'start-step' })
+        lastStep = index
+        isStepOpen = true
+      }
+      chunks.push(chunk)
+    }
+  }
+  if (isStepOpen && isStepOver(turn.steps[lastStep], isRunning)) {
+    chunks.push({ type: 'finish-step' })
+    isStepOpen = false
+  }
+  const note = notePart(turn, cursor.hasNote)
+  const hadNote = cursor.turn === null ? null : notePart(cursor.turn, cursor.hasNote)
+  if (note !== null && !sameJson(hadNote?.data, note.data)) chunks.push(note)
+
+  const begins = !cursor.isOpen && (cursor.turn === null || isRunning || chunks.length > 0)
+  if (begins) chunks.unshift(startChunk(turn))
+  const isOpen = cursor.isOpen || begins
+  if (isOpen && !isRunning) chunks.push(...finishChunks(turn))
+  return {
+    cursor: {
+      options: cursor.options,
+      turn,
+      isOpen: isOpen && isRunning,
+      lastStep,
+      isStepOpen,
+      hasNote: note !== null,
+    },
+    chunks,
+  }
+}
+
+function* stepChunks(
+  { turn: seen, options }: UiChunkCursor,
+  before: Step | undefined,
+  step: Step,
+  turn: Turn,
+  isInLastStep: boolean,
+): Generator<UiChunk> {
+  for (const [index, part] of step.parts.entries()) {
+    const known = before?.parts[index]
+    if (known === part) continue
+    const from = known === undefined || seen === null ? undefined : { part: known, turn: seen }
+    yield* partChunks(from, { part, turn }, options, isInLastStep)
+  }
+}
+
+const isShown = (step: Step, turn: Turn, options: UiOptions): boolean =>
+  step.parts.some((part) => projectUiPart(part, turn, options) !== null)
+
+/** As the AI SDK does it, a step is over when its calls are, or when the turn no longer runs. */
+function isStepOver(step: Step | undefined, isRunning: boolean): boolean {
+  if (step === undefined) return true
+  // Clients forget open text at the end of a step, and could then not be sent the rest of it.
+  if (step.parts.some(isOpenText)) return false
+  return !isRunning || (step.status !== 'open' && !step.parts.some(isOpenCallPart))
+}
+
+const isOpenText = (part: Part): boolean =>
+  (part.type === 'text' || part.type === 'reasoning') && part.state === 'streaming'
+const isOpenCallPart = (part: Part): boolean => part.type === 'call' && isOpenCall(part)
+
+/** A client cannot be made to forget a part: a note of an ending that was not the last is emptied. */
+const notePart = (turn: Turn, hasNote: boolean): UiNotePart | null =>
+  projectNotePart(turn) ?? (hasNote ? withdrawnNotePart(turn) : null)
+
+const startChunk = (turn: Turn): UiChunk =>
+  withDefined({ type: 'start', messageId: turn.id } as const, {
+    messageMetadata: toClientJson(turn.metadata ?? undefined),
+  })
+
+function finishChunks({ progress, steps }: Turn): readonly UiChunk[] {
+  const last = steps.at(-1)
+  const reason = last?.status === 'ended' ? last.finishReason : 'other'
+  if (progress.status === 'ended' && progress.ending.kind === 'failed') {
+    // A client drops whatever follows an error.
+    return [
+      { type: 'finish', finishReason: 'error' },
+      { type: 'error', errorText: progress.ending.error.message },
+    ]
+  }
+  return [
+    {
+      type: 'finish',
+      finishReason: progress.status === 'waiting' ? 'tool-calls' : toSdkReason(reason),
+    },
+  ]
+}
+
+const toSdkReason = (reason: FinishReason) =>
+  reason === 'stopped' || reason === 'interrupted' ? 'other' : reason

@@ -1,0 +1,38 @@
+import type { Json } from '../core/json.ts'
+import { isTurn, type Message, type Turn, type UserPart } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toClientJson } from './client-json.ts'
+import { type UiNotePart, projectNotePart } from './ui-note-part.ts'
+import { type UiOptions, type UiPart, projectUiPart } from './ui-part.ts'
+
+/** The JSON of an AI SDK `UIMessage`. */
+export interface UiMessage {
+  readonly id: string
+  readonly role: 'user' | 'system' | 'assistant'
+  readonly metadata?: Json
+  readonly parts: readonly (UserPart | UiPart | UiNotePart)[]
+}
+
+/**
+ * The message as a client that followed it live has built it (FD1), or null if there is nothing to
+ * show. A step appears with its first part: an empty one would be an empty bubble.
+ */
+export function projectUiMessage(message: Message, options: UiOptions = {}): UiMessage | null {
+  const parts = isTurn(message) ? turnParts(message, options) : message.parts
+  if (parts.length === 0) return null
+  return withDefined(
+    { id: message.id, role: message.role, parts },
+    { metadata: toClientJson(message.metadata ?? undefined) },
+  )
+}
+
+function turnParts(turn: Turn, options: UiOptions): readonly (UiPart | UiNotePart)[] {
+  const parts: (UiPart | UiNotePart)[] = []
+  for (const step of turn.steps) {
+    const shown = step.parts.flatMap((part) => projectUiPart(part, turn, options) ?? [])
+    if (shown.length > 0) parts.push({ type: 'step-start' }, ...shown)
+  }
+  const note = projectNotePart(turn)
+  if (note !== null) parts.push(note)
+  return parts
+}

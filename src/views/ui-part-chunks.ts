@@ -1,0 +1,67 @@
+import type { Part, TextPart, Turn } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toKnownCall } from './known-call.ts'
+import { sameJson } from './same-json.ts'
+import type { UiChunk, UiTextChunk } from './ui-chunk.ts'
+import { projectItemPart, projectTextPart, type UiOptions } from './ui-part.ts'
+import { toolChunks } from './ui-tool-chunks.ts'
+import { vocabularyOf } from './ui-vocabulary.ts'
+
+/** A part, and the turn it is seen in. */
+export interface SeenPart<P extends Part = Part> {
+  readonly part: P
+  readonly turn: Turn
+}
+
+/** What brings a client from one state of a part to another; from nothing, if it has none. */
+export function partChunks(
+  before: SeenPart | undefined,
+  { part, turn }: SeenPart,
+  options: UiOptions,
+  isInLastStep: boolean,
+): readonly UiChunk[] {
+  const vocabulary = vocabularyOf(options.sdk)
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return textChunks(before?.part.type === part.type ? before.part : undefined, part)
+    case 'call': {
+      const call = before?.part.type === 'call' ? toKnownCall(before.part, before.turn) : undefined
+      const { lazyHref } = options
+      return toolChunks(call, toKnownCall(part, turn), { vocabulary, lazyHref, isInLastStep })
+    }
+    default: {
+      const item = projectItemPart(part, vocabulary)
+      if (item === null) return []
+      if (before === undefined) return [item]
+      // Only data with an id can change, and a client finds it by its id, wherever it stands.
+      return part.type === 'data' &&
+        before.part.type === 'data' &&
+        !sameJson(before.part.data, part.data)
+        ? [item]
+        : []
+    }
+  }
+}
+
+function textChunks(before: TextPart | undefined, after: TextPart): readonly UiTextChunk[] {
+  const { block: id, type } = after
+  if (before?.state === 'done') return []
+  const chunks: UiTextChunk[] = []
+  const { providerMetadata } = projectTextPart(after)
+  const delta = after.text.slice(before?.text.length ?? 0)
+  let isMetadataTold =
+    before !== undefined && sameJson(projectTextPart(before).providerMetadata, providerMetadata)
+  const withMetadata = <Chunk extends UiTextChunk>(chunk: Chunk) => {
+    const told = withDefined(chunk, {
+      providerMetadata: isMetadataTold ? undefined : providerMetadata,
+    })
+    isMetadataTold = true
+    return told
+  }
+  if (before === undefined) chunks.push(withMetadata({ type: `${type}-start`, id }))
+  if (delta !== '') chunks.push(withMetadata({ type: `${type}-delta`, id, delta }))
+  if (after.state === 'done') chunks.push(withMetadata({ type: `${type}-end`, id }))
+  else if (!isMetadataTold) chunks.push(withMetadata({ type: `${type}-delta`, id, delta: '' }))
+  return chunks
+}

@@ -1,0 +1,83 @@
+import { assertNever } from '../core/assert-never.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { ItemPart, Part, TextPart, Turn } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toClientJson } from './client-json.ts'
+import { toKnownCall } from './known-call.ts'
+import type { LazyOptions } from './lazy-output.ts'
+import { type UiToolPart, projectToolPart } from './ui-tool-part.ts'
+import { type SdkVersion, type UiVocabulary, vocabularyOf } from './ui-vocabulary.ts'
+
+export interface UiOptions extends LazyOptions {
+  readonly sdk?: SdkVersion
+}
+
+interface UiTextBase {
+  readonly text: string
+  readonly state: 'streaming' | 'done'
+  readonly providerMetadata?: JsonObject
+}
+export type UiTextPart =
+  | (UiTextBase & { readonly type: 'text' })
+  | (UiTextBase & { readonly type: 'reasoning'; readonly id: string })
+
+export type UiItemPart =
+  | Exclude<ItemPart, { readonly type: 'data' }>
+  | { readonly type: `data-${string}`; readonly id?: string; readonly data: Json }
+
+export type UiPart = { readonly type: 'step-start' } | UiTextPart | UiToolPart | UiItemPart
+
+/** Null for what a client of the version has no part for. */
+export function projectUiPart(
+  part: Part,
+  turn: Turn,
+  options: UiOptions,
+): Exclude<UiPart, { readonly type: 'step-start' }> | null {
+  const vocabulary = vocabularyOf(options.sdk)
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return projectTextPart(part)
+    case 'call':
+      return projectToolPart(toKnownCall(part, turn), vocabulary, options.lazyHref)
+    default:
+      return projectItemPart(part, vocabulary)
+  }
+}
+
+export function projectTextPart(part: TextPart): UiTextPart {
+  const base = withDefined(
+    { text: part.text, state: part.state },
+    { providerMetadata: toClientJson(part.providerMetadata) },
+  )
+  return part.type === 'text'
+    ? { type: 'text', ...base }
+    : { type: 'reasoning', id: part.block, ...base }
+}
+
+export function projectItemPart(
+  item: ItemPart,
+  { extras, newItems }: UiVocabulary,
+): UiItemPart | null {
+  switch (item.type) {
+    case 'data': {
+      const { name, id, data } = item
+      return toClientJson(withDefined({ type: `data-${name}`, data } as const, { id }))
+    }
+    case 'source-url':
+    case 'source-document':
+      return toClientJson(item)
+    case 'file':
+    case 'reasoning-file': {
+      const { url, mediaType } = item
+      const providerMetadata = extras ? item.providerMetadata : undefined
+      // Before there was a part of its own for them, what a model thought in pictures was a file.
+      const type = newItems ? item.type : 'file'
+      return toClientJson(withDefined({ type, url, mediaType }, { providerMetadata }))
+    }
+    case 'custom':
+      return newItems ? toClientJson(item) : null
+    default:
+      return assertNever(item)
+  }
+}

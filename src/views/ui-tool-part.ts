@@ -1,0 +1,149 @@
+import { assertNever } from '../core/assert-never.ts'
+import type { Call } from '../core/call.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { parsePartialJson } from '../core/partial-json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { certainPrefix } from './certain-prefix.ts'
+import { toClientJson } from './client-json.ts'
+import { type LazyHref, projectOutput } from './lazy-output.ts'
+import type { UiVocabulary } from './ui-vocabulary.ts'
+import { errorTextOf } from './wording.ts'
+
+export interface UiApproval {
+  readonly id: string
+  readonly approved?: boolean
+  readonly reason?: string
+  readonly isAutomatic?: true
+}
+
+type UiToolKind =
+  | { readonly type: `tool-${string}` }
+  | { readonly type: 'dynamic-tool'; readonly toolName: string }
+
+type UiToolProgress =
+  | { readonly state: 'input-streaming'; readonly rawInput?: string }
+  | { readonly state: 'input-available' }
+  | { readonly state: 'approval-requested' }
+  | {
+      readonly state: 'output-available'
+      readonly output: Json
+      readonly preliminary?: true
+      readonly resultProviderMetadata?: JsonObject
+    }
+  | {
+      readonly state: 'output-error'
+      readonly errorText: string
+      readonly rawInput?: string
+      readonly resultProviderMetadata?: JsonObject
+    }
+  | { readonly state: 'output-denied' }
+
+export type UiToolPart = UiToolKind &
+  UiToolProgress & {
+    readonly toolCallId: string
+    readonly input?: Json
+    readonly approval?: UiApproval
+    readonly providerExecuted?: true
+    readonly title?: string
+    readonly toolMetadata?: JsonObject
+    readonly callProviderMetadata?: JsonObject
+  }
+
+export function projectToolPart(
+  call: Call,
+  vocabulary: UiVocabulary,
+  lazyHref?: LazyHref,
+): UiToolPart {
+  const extra = <Value>(value: Value): Value | undefined => (vocabulary.extras ? value : undefined)
+  const kind: UiToolKind = call.dynamic
+    ? { type: 'dynamic-tool', toolName: call.name }
+    : { type: `tool-${call.name}` }
+  const part: UiToolPart = withDefined(
+    { ...kind, toolCallId: call.id, ...progressOf(call, vocabulary, lazyHref) },
+    {
+      input: inputOf(call),
+      approval: approvalOf(call, vocabulary),
+      providerExecuted: call.providerExecuted,
+      title: extra(call.title),
+      toolMetadata: extra(call.toolMetadata),
+      // A client without the extras is told with the whole arguments, and not before.
+      callProviderMetadata: isToldAsText(call)
+        ? extra(call.providerMetadata)
+        : call.providerMetadata,
+    },
+  )
+  return toClientJson(part)
+}
+
+/** Clients have the arguments of such a call as text and read them themselves. */
+export const isToldAsText = (call: Call): boolean =>
+  call.input.kind === 'partial' && call.state !== 'ready' && call.state !== 'running'
+
+function inputOf({ input }: Call): Json | undefined {
+  return input.kind === 'complete' ? input.value : parsePartialJson(certainPrefix(input.text))
+}
+
+function rawInputOf({ input }: Call): string | undefined {
+  const text = input.kind === 'partial' ? certainPrefix(input.text) : ''
+  return text === '' ? undefined : text
+}
+
+function progressOf(
+  call: Call,
+  vocabulary: UiVocabulary,
+  lazyHref: LazyHref | undefined,
+): UiToolProgress {
+  const resultProviderMetadata = vocabulary.extras ? call.resultProviderMetadata : undefined
+  switch (call.state) {
+    case 'streaming':
+      return withDefined({ state: 'input-streaming' } as const, { rawInput: rawInputOf(call) })
+    case 'awaiting-approval':
+      return { state: vocabulary.approvals === 'none' ? 'input-available' : 'approval-requested' }
+    case 'ready':
+      return { state: 'input-available' }
+    case 'running':
+      return call.preliminary === undefined
+        ? { state: 'input-available' }
+        : { state: 'output-available', output: call.preliminary, preliminary: true }
+    case 'succeeded': {
+      const output = projectOutput(call.output, lazyHref?.(call))
+      return withDefined({ state: 'output-available', output } as const, { resultProviderMetadata })
+    }
+    case 'denied':
+      if (approvalOf(call, vocabulary)?.approved === false) return { state: 'output-denied' }
+      return outputError(call)
+    case 'failed':
+    case 'stopped':
+    case 'interrupted':
+    case 'unknown':
+      return withDefined(outputError(call), { resultProviderMetadata })
+    default:
+      return assertNever(call)
+  }
+}
+
+function outputError(call: Parameters<typeof errorTextOf>[0]) {
+  return withDefined(
+    { state: 'output-error', errorText: errorTextOf(call) } as const,
+    // Clients keep it for tools they know by type and drop it for dynamic ones.
+    { rawInput: call.dynamic ? undefined : rawInputOf(call) },
+  )
+}
+
+export const approvalIdOf = (call: Call): string => `approval-${call.id}`
+
+function approvalOf(call: Call, { approvals }: UiVocabulary): UiApproval | undefined {
+  if (approvals === 'none' || call.approval !== 'required') return undefined
+  const id = approvalIdOf(call)
+  const { decision } = call
+  if (decision === undefined) {
+    return call.state === 'denied' ? { id, approved: false, reason: errorTextOf(call) } : { id }
+  }
+  return withDefined(
+    { id, approved: decision.kind === 'accepted' },
+    {
+      reason: decision.feedback,
+      isAutomatic: approvals === 'requests-and-responses' ? decision.automatic : undefined,
+    },
+  )
+}

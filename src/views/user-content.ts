@@ -1,0 +1,14 @@
+import type { UserMessage, UserPart } from '../core/message.ts'
+
+export type UserFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
+
+/** The words of a message that a person wrote, for formats with one text per message. */
+export const userTextOf = (message: UserMessage): string =>
+  message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+
+export const userFilesOf = (message: UserMessage): readonly UserFile[] =>
+  message.parts.flatMap((part) => {
+    if (part.type !== 'file') return []
+    const { type, ...file } = part
+    return [file]
+  })

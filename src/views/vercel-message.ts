@@ -1,0 +1,182 @@
+import { isOpenCall } from '../core/call.ts'
+import type { Json } from '../core/json.ts'
+import {
+  isTurn,
+  type Message,
+  type Part,
+  type Step,
+  type Turn,
+  type UserMessage,
+} from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { projectArguments } from './call-arguments.ts'
+import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
+import { answerOf, isAnswerStep, stepTextOf } from './commentary.ts'
+import { toIsoDate } from './iso-date.ts'
+import { toKnownCall } from './known-call.ts'
+import type { LazyHref, LazyOptions } from './lazy-output.ts'
+import { projectResultValue } from './result-value.ts'
+import { userFilesOf, userTextOf } from './user-content.ts'
+
+/** A message as AI SDK 4 has it. `parts` and `annotations` are on assistant messages only. */
+export interface VercelMessage {
+  readonly id: string
+  readonly role: 'user' | 'system' | 'assistant'
+  readonly content: string
+  readonly createdAt: string
+  readonly parts?: readonly VercelPart[]
+  readonly annotations?: readonly VercelAnnotation[]
+  readonly experimental_attachments?: readonly VercelAttachment[]
+}
+
+export interface VercelAttachment {
+  readonly name?: string
+  readonly contentType: string
+  readonly url: string
+}
+
+export type VercelAnnotation =
+  | { readonly toolCallId: string; readonly validated: Validated; readonly isComplete: boolean }
+  | { readonly messageId: string; readonly isComplete: boolean }
+
+export type VercelPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'reasoning'
+      readonly reasoning: string
+      readonly details: readonly { readonly type: 'text'; readonly text: string }[]
+    }
+  | { readonly type: 'tool-invocation'; readonly toolInvocation: VercelInvocation }
+  | {
+      readonly type: 'source'
+      readonly source: {
+        readonly sourceType: 'url'
+        readonly id: string
+        readonly url: string
+        readonly title?: string
+      }
+    }
+  | { readonly type: 'file'; readonly mimeType: string; readonly data: string }
+
+export interface VercelInvocation {
+  readonly state: 'partial-call' | 'call' | 'result'
+  readonly step: number
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly args: Json
+  readonly result?: Json
+}
+
+/** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
+export function projectVercelMessage(
+  message: Message,
+  options: LazyOptions = {},
+): VercelMessage | null {
+  return isTurn(message) ? projectTurn(message, options) : projectUserMessage(message)
+}
+
+function projectUserMessage(message: UserMessage): VercelMessage {
+  const attachments = userFilesOf(message).map(({ filename, mediaType, url }) =>
+    withDefined({ contentType: mediaType, url }, { name: filename }),
+  )
+  return withDefined(
+    {
+      id: message.id,
+      role: message.role,
+      content: userTextOf(message),
+      createdAt: toIsoDate(message.createdAt),
+    },
+    { experimental_attachments: attachments.length === 0 ? undefined : attachments },
+  )
+}
+
+function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | null {
+  const answer = answerOf(turn)
+  const lastAnswerStep = turn.steps.findLast(isAnswerStep)
+  const parts: VercelPart[] = []
+  const annotations: VercelAnnotation[] = []
+  for (const step of turn.steps) {
+    parts.push(...step.parts.flatMap(projectExtra))
+    // The answer is one text, and the last one: where it came in pieces they stand together.
+    const isAnswer = isAnswerStep(step)
+    const text = isAnswer ? (step === lastAnswerStep ? answer : '') : stepTextOf(step)
+    if (text !== '') parts.push({ type: 'text', text })
+    addCalls(step, turn, lazyHref, parts, annotations)
+  }
+  if (parts.length === 0) return null
+  const isComplete = turn.progress.status === 'ended' && turn.progress.ending.kind === 'completed'
+  return {
+    id: turn.id,
+    role: 'assistant',
+    content: answer,
+    createdAt: toIsoDate(turn.createdAt),
+    parts,
+    annotations: [...annotations, { messageId: turn.id, isComplete }],
+  }
+}
+
+/** Reasoning, sources and files stand before the text of their step. */
+function projectExtra(part: Part): readonly VercelPart[] {
+  switch (part.type) {
+    case 'reasoning':
+      return part.text === ''
+        ? []
+        : [
+            {
+              type: 'reasoning',
+              reasoning: part.text,
+              details: [{ type: 'text', text: part.text }],
+            },
+          ]
+    case 'source-url': {
+      const { sourceId: id, url, title } = part
+      return [
+        { type: 'source', source: withDefined({ sourceType: 'url', id, url } as const, { title }) },
+      ]
+    }
+    case 'file': {
+      // AI SDK 4 holds the bytes themselves; it has no place for a link.
+      const data = /^data:[^,]*;base64,(.*)$/s.exec(part.url)?.[1]
+      return data === undefined ? [] : [{ type: 'file', mimeType: part.mediaType, data }]
+    }
+    // These have no counterpart in AI SDK 4, or are added elsewhere.
+    case 'text':
+    case 'call':
+    case 'source-document':
+    case 'reasoning-file':
+    case 'custom':
+    case 'data':
+      return []
+    default:
+      // A part of a newer version (FD7).
+      return []
+  }
+}
+
+function addCalls(
+  step: Step,
+  turn: Turn,
+  lazyHref: LazyHref | undefined,
+  parts: VercelPart[],
+  annotations: VercelAnnotation[],
+): void {
+  for (const part of step.parts) {
+    if (part.type !== 'call') continue
+    const call = toKnownCall(part, turn)
+    const invocation = {
+      step: call.step,
+      toolCallId: call.id,
+      toolName: call.name,
+      args: projectArguments(call.input),
+    }
+    const toolInvocation: VercelInvocation = isOpenCall(call)
+      ? { state: call.state === 'streaming' ? 'partial-call' : 'call', ...invocation }
+      : { state: 'result', ...invocation, result: projectResultValue(call, lazyHref) }
+    parts.push({ type: 'tool-invocation', toolInvocation })
+    annotations.push({
+      toolCallId: call.id,
+      validated: validatedOf(call),
+      isComplete: isCallComplete(call),
+    })
+  }
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { findExtensionProblems, findIndexProblems, findNameProblems } from './support/file-rules.ts'
+import { findCycles, findLayerProblems, findPublicImportProblems } from './support/layer-rules.ts'
+import { type ModuleShape, readShapes } from './support/module-shape.ts'
+import { readFiles, readProjectFile } from './support/read-files.ts'
+
+const sources = readShapes(readFiles('src/**/*.*'))
+const tests = readShapes(readFiles('test/**/*.ts', 'test/**/*.tsx'))
+const users = readShapes(readFiles('app/**/*.{ts,tsx}', 'examples/**/*.{ts,tsx}'))
+
+describe('the layers', () => {
+  it('import only what is to their left', () => {
+    expect(sources).not.toEqual([])
+    expect(findLayerProblems(sources)).toEqual([])
+    expect(
+      findLayerProblems(
+        shapesOf({
+          'src/core/fold.ts': `import { a } from './event.ts'; import type { b } from '../views/ui.ts'`,
+          'src/views/ui.ts': `export { a } from '../core/fold.ts'; import '../paging/plan.ts'`,
+          'src/store/store.ts': `type A = import('../engine/run.ts').Run`,
+          'src/engine/run.ts': `await import('../server/routes.ts'); import pg from 'pg'`,
+          'src/client/state.ts': `import '../core/fold.ts'; import '../store/store.ts'`,
+          'src/cli/serve.ts': `import '../server/routes.ts'; import '../widgets/thread.tsx'`,
+          'src/index.ts': `export { run } from './engine/run.ts'; export { x } from './server/x.ts'`,
+          'src/stray.ts': ``,
+          'src/core/fold.test.ts': `import '../engine/run.ts'`,
+        }),
+      ),
+    ).toEqual([
+      'src/core/fold.ts: core may not import src/views/ui.ts',
+      'src/views/ui.ts: views may not import src/paging/plan.ts',
+      'src/store/store.ts: store may not import src/engine/run.ts',
+      'src/engine/run.ts: engine may not import src/server/routes.ts',
+      'src/client/state.ts: client may not import src/store/store.ts',
+      'src/cli/serve.ts: cli may not import src/widgets/thread.tsx',
+      'src/index.ts: index.ts may not import src/server/x.ts',
+      'src/stray.ts is in no layer',
+    ])
+  })
+
+  it('import no package where the code is pure, and never their own by name', () => {
+    expect(
+      findLayerProblems(
+        shapesOf({
+          'src/core/fold.ts': `import { readFileSync } from 'node:fs'`,
+          'src/protocol/frames.ts': `import type { UIMessage } from 'ai'`,
+          'src/engine/run.ts': `import type { UIMessage } from 'ai'; import 'holdfast/sqlite'`,
+          'src/paging/plan.test.ts': `import fc from 'fast-check'`,
+        }),
+      ),
+    ).toEqual([
+      'src/core/fold.ts: core may not import node:fs',
+      'src/protocol/frames.ts: protocol may not import ai',
+      'src/engine/run.ts imports holdfast/sqlite, its own package, by name',
+    ])
+  })
+
+  it('have no circles between files', () => {
+    expect(findCycles(sources)).toEqual([])
+    expect(
+      findCycles(
+        shapesOf({
+          'src/core/a.ts': `import { b } from './b.ts'; import { d } from './d.ts'`,
+          'src/core/b.ts': `import type { c } from './c.ts'`,
+          'src/core/c.ts': `export { a } from './a.ts'`,
+          'src/core/d.ts': `import './b.ts'`,
+        }),
+      ),
+    ).toEqual(['src/core/a.ts → src/core/b.ts → src/core/c.ts → src/core/a.ts'])
+  })
+
+  it('are used by app and examples through the public names only', () => {
+    const { exports } = JSON.parse(readProjectFile('package.json')) as { exports: object }
+    const publicNames = Object.keys(exports).map((key) => key.replace('.', 'holdfast'))
+    expect(publicNames).toContain('holdfast')
+    expect(findPublicImportProblems(users, publicNames)).toEqual([])
+    expect(
+      findPublicImportProblems(
+        shapesOf({
+          'app/server/main.ts': `import 'holdfast'; import 'holdfast/engine/run.ts'; import '../web/a.ts'`,
+          'examples/hono/main.ts': `import 'holdfast/sqlite'; import 'hono'; import '../../src/index.ts'`,
+          'examples/minimal-node/main.ts': `import '../hono/main.ts'`,
+        }),
+        ['holdfast', 'holdfast/sqlite'],
+      ),
+    ).toEqual([
+      'app/server/main.ts imports holdfast/engine/run.ts, which is not public',
+      'examples/hono/main.ts reaches out of examples/hono/: ../../src/index.ts',
+      'examples/minimal-node/main.ts reaches out of examples/minimal-node/: ../hono/main.ts',
+    ])
+  })
+})
+
+describe('the files', () => {
+  it('have kebab-case names that say what they have', () => {
+    expect(findNameProblems([...sources, ...tests])).toEqual([])
+    expect(
+      findNameProblems(
+        shapesOf({
+          'src/core/foldTurn.ts': '',
+          'src/Core/fold.ts': '',
+          'src/core/fold_turn.test.ts': '',
+          'src/core/utils.ts': '',
+          'src/core/types.test.ts': '',
+          'src/core/call-types.ts': '',
+          'src/widgets/tool-card.module.css': '',
+        }),
+      ),
+    ).toEqual([
+      'src/core/foldTurn.ts is not in kebab-case',
+      'src/Core/fold.ts is not in kebab-case',
+      'src/core/fold_turn.test.ts is not in kebab-case',
+      'src/core/utils.ts is not named after what it has',
+      'src/core/types.test.ts is not named after what it has',
+    ])
+  })
+
+  it('only re-export by name when they are an index', () => {
+    expect(findIndexProblems(sources)).toEqual([])
+    expect(
+      findIndexProblems(
+        shapesOf({
+          'src/index.ts': `export { a } from './a.ts'; export type { B } from './b.ts'`,
+          'src/core/index.ts': `export * from './fold.ts'`,
+          'src/views/index.ts': `import { a } from './a.ts'\nexport { a }`,
+          'src/paging/index.ts': `export { a } from './a.ts'\nexport const limit = 1`,
+        }),
+      ),
+    ).toEqual([
+      'src/core/index.ts does more than re-export by name',
+      'src/views/index.ts does more than re-export by name',
+      'src/paging/index.ts does more than re-export by name',
+    ])
+  })
+
+  it('name the extension in relative imports', () => {
+    expect(findExtensionProblems([...sources, ...tests, ...users])).toEqual([])
+    expect(
+      findExtensionProblems(
+        shapesOf({
+          'src/core/a.ts': `import './b'; import './c.js'; import './d.ts'; import 'pg'`,
+          'src/widgets/a.tsx': `import './card.css'; import { x } from './card.tsx'; import '..'`,
+        }),
+      ),
+    ).toEqual([
+      'src/core/a.ts: ./b does not end in .ts',
+      'src/core/a.ts: ./c.js does not end in .ts',
+      'src/widgets/a.tsx: .. does not end in .ts',
+    ])
+  })
+})
+
+function shapesOf(files: Readonly<Record<string, string>>): readonly ModuleShape[] {
+  return readShapes(new Map(Object.entries(files)))
+}

@@ -1,0 +1,48 @@
+import type { Hint, Store } from '../../src/store/store.ts'
+
+/**
+ * A store that is closed and opened again before everything that it reads: what it answers cannot
+ * come from anywhere but the data.
+ */
+export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promise<Store>): Store {
+  let current = first
+  let isClosed = false
+  const listeners = new Set<(hint: Hint) => void>()
+
+  const reopened = async (): Promise<Store> => {
+    if (isClosed) return current
+    current = await reopen(current)
+    for (const listener of listeners) current.watch(listener)
+    return current
+  }
+
+  return {
+    kind: first.kind,
+    createThread: (thread) => current.createThread(thread),
+    deleteThread: (id) => current.deleteThread(id),
+    commit: (appends) => current.commit(appends),
+    requestStop: (threadId) => current.requestStop(threadId),
+
+    readThread: async (id) => (await reopened()).readThread(id),
+    listThreads: async (query) => (await reopened()).listThreads(query),
+    readPage: async (query) => (await reopened()).readPage(query),
+    readChanges: async (query) => (await reopened()).readChanges(query),
+    readMessage: async (threadId, messageId) => (await reopened()).readMessage(threadId, messageId),
+    findTurn: async (messageId) => (await reopened()).findTurn(messageId),
+    readCall: async (threadId, callId) => (await reopened()).readCall(threadId, callId),
+    findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),
+
+    watch(listener) {
+      const own = (hint: Hint) => {
+        if (listeners.has(own)) listener(hint)
+      }
+      listeners.add(own)
+      current.watch(own)
+      return () => void listeners.delete(own)
+    },
+    async close() {
+      isClosed = true
+      await current.close()
+    },
+  }
+}

@@ -1,0 +1,316 @@
+import { tool } from 'ai'
+import {
+  callsOf,
+  type CallId,
+  createHoldfast,
+  type Holdfast,
+  type HoldfastOptions,
+  memory,
+  type Store,
+  type Turn,
+} from 'holdfast'
+import { type ScriptPart, scriptedModel } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createFixture, gate } from './fixture.ts'
+
+/** A store as one process sees it: once cut, nothing of what it does arrives any more. */
+function mortal(store: Store): { readonly store: Store; readonly kill: () => void } {
+  let dead = false
+  const never = new Promise<never>(() => {})
+  const guard =
+    <Args extends readonly unknown[], Result>(verb: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (dead) return never
+      const result = await verb(...args)
+      return dead ? never : result
+    }
+  return {
+    kill: () => {
+      dead = true
+    },
+    store: {
+      ...store,
+      commit: guard(store.commit.bind(store)),
+      readMessage: guard(store.readMessage.bind(store)),
+    },
+  }
+}
+
+interface Crash {
+  /** What the first process's model says. */
+  readonly script: readonly ScriptPart[]
+  readonly options?: Partial<HoldfastOptions>
+  readonly after?: readonly ScriptPart[]
+  /** How the second process differs. */
+  readonly optionsAfter?: Partial<HoldfastOptions>
+}
+
+/** Runs a turn in one process until `reached`, kills it, and lets another process take over. */
+async function crash(
+  { script, options = {}, optionsAfter = {}, after = [{ text: 'carried on' }] }: Crash,
+  reached: (turn: Turn) => boolean,
+) {
+  const alive = new Set(['first', 'second'])
+  const shared = memory({ isAlive: (holder) => alive.has(holder) })
+  const first = mortal(shared)
+  const fixture = await createFixture(() => script, {
+    ...options,
+    store: first.store,
+    holder: 'first',
+  })
+  await fixture.say('go')
+  await fixture.until(({ messages }) => {
+    const turn = messages.at(-1)
+    return turn?.role === 'assistant' && reached(turn)
+  })
+  first.kill()
+  alive.delete('first')
+  const holdfast = createHoldfast({
+    model: scriptedModel(() => after),
+    recoverEveryMs: 0,
+    ...options,
+    ...optionsAfter,
+    store: shared,
+    holder: 'second',
+  })
+  expect(await holdfast.recover()).toBe(1)
+  await holdfast.settled()
+  return { holdfast, store: shared, threadId: fixture.threadId, turn: await lastTurn(shared) }
+}
+
+async function lastTurn(store: Store): Promise<Turn> {
+  const threadId = 'thread-1' as never
+  const page = await store.readPage({
+    threadId,
+    limit: 1,
+    before: null,
+    live: 'include',
+    results: 'full',
+  })
+  const turn = page?.messages[0]
+  if (turn?.role !== 'assistant') throw new Error('no turn')
+  return turn
+}
+
+const isRunning = (turn: Turn) => [...callsOf(turn)].some(({ state }) => state === 'running')
+
+describe('after a crash', () => {
+  it('[CR5] carries the turn on from its last durable step, in the same message', async () => {
+    const { turn } = await crash(
+      { script: [{ text: 'Half a sent' }, { waitMs: 60_000 }] },
+      ({ steps }) => steps[0]?.parts[0] !== undefined,
+    )
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    // The broken attempt stays where it stood, and is not the answer.
+    expect(turn.steps).toMatchObject([
+      { status: 'abandoned', parts: [{ text: 'Half a sent', state: 'done' }] },
+      { status: 'ended', parts: [{ text: 'carried on' }] },
+    ])
+  })
+
+  it('[CR4] runs a repeatable tool again', async () => {
+    let runs = 0
+    const forever = tool({
+      inputSchema: z.object({}),
+      execute: () => (++runs === 1 ? new Promise<string>(() => {}) : 'second time'),
+    })
+    const { turn } = await crash(
+      {
+        script: [{ call: 'forever', input: {} }],
+        options: { tools: { forever }, policies: { forever: { repeatable: true } } },
+      },
+      isRunning,
+    )
+    expect(runs).toBe(2)
+    expect([...callsOf(turn)]).toMatchObject([
+      { state: 'succeeded', output: { value: 'second time' } },
+    ])
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
+
+  const charge = () => {
+    const log: string[] = []
+    const hold = gate<string>()
+    const card = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        log.push('charged')
+        return log.length === 1 ? hold.opened : 'charged again'
+      },
+    })
+    return {
+      log,
+      crashed: () =>
+        crash({ script: [{ call: 'card', input: {} }], options: { tools: { card } } }, isRunning),
+    }
+  }
+  const resolve = async (
+    holdfast: Holdfast,
+    turn: Turn,
+    resolution: 'retry' | 'done' | 'skip',
+    result?: string,
+  ) => {
+    const [call] = callsOf(turn)
+    const request = {
+      threadId: 'thread-1' as never,
+      callId: call?.id as CallId,
+      by: 'ann',
+      resolution,
+    }
+    const answer = await holdfast.resolve(result === undefined ? request : { ...request, result })
+    await holdfast.settled()
+    return answer
+  }
+
+  it('[CR3 CR4] calls what had started unknown, runs it at most once, and waits for a person', async () => {
+    const { log, crashed } = charge()
+    const { turn, holdfast, store } = await crashed()
+    expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
+    expect([...callsOf(turn)]).toMatchObject([{ state: 'unknown', cause: 'crashed' }])
+    expect(log).toEqual(['charged'])
+    expect(await resolve(holdfast, turn, 'done', 'receipt 7')).toEqual({ kind: 'resolved' })
+    const after = await lastTurn(store)
+    expect([...callsOf(after)]).toMatchObject([
+      { state: 'succeeded', output: { value: 'receipt 7' } },
+    ])
+    expect(after.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(log).toEqual(['charged'])
+    expect(await resolve(holdfast, turn, 'retry')).toEqual({
+      kind: 'not-unknown',
+      state: 'succeeded',
+    })
+  })
+
+  it('[CR3] runs it again when a person says so', async () => {
+    const { log, crashed } = charge()
+    const { turn, holdfast, store } = await crashed()
+    expect(await resolve(holdfast, turn, 'retry')).toEqual({ kind: 'resolved' })
+    expect(log).toEqual(['charged', 'charged'])
+    expect([...callsOf(await lastTurn(store))]).toMatchObject([
+      { state: 'succeeded', output: { value: 'charged again' }, resolution: { by: 'ann' } },
+    ])
+  })
+
+  it('[CR3] leaves it unknown and goes on when a person skips it', async () => {
+    const { log, crashed } = charge()
+    const { turn, holdfast, store } = await crashed()
+    expect(await resolve(holdfast, turn, 'skip')).toEqual({ kind: 'resolved' })
+    const after = await lastTurn(store)
+    expect([...callsOf(after)]).toMatchObject([{ state: 'unknown', resolution: { kind: 'skip' } }])
+    expect(after.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(log).toEqual(['charged'])
+    expect(await resolve(holdfast, turn, 'done')).toEqual({ kind: 'not-unknown', state: 'unknown' })
+  })
+
+  it('[CR3] tells the model and goes on, where the host chose so', async () => {
+    const card = tool({ inputSchema: z.object({}), execute: () => new Promise<string>(() => {}) })
+    const { turn } = await crash(
+      {
+        script: [{ call: 'card', input: {} }],
+        options: { tools: { card }, unknownOutcome: 'tell-model' },
+      },
+      isRunning,
+    )
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect([...callsOf(turn)]).toMatchObject([{ state: 'unknown' }])
+  })
+
+  it('[CR3] ends the turn as interrupted, where recovery is off', async () => {
+    const { turn } = await crash(
+      { script: [{ text: 'Half' }, { waitMs: 60_000 }], options: { recovery: 'end' } },
+      ({ steps }) => steps[0]?.parts[0] !== undefined,
+    )
+    expect(turn.progress).toMatchObject({ ending: { kind: 'interrupted' } })
+  })
+
+  it('[CR5] fails a call whose tool is gone since, and goes on', async () => {
+    const forever = tool({
+      inputSchema: z.object({}),
+      execute: () => new Promise<string>(() => {}),
+    })
+    const { turn } = await crash(
+      {
+        script: [{ call: 'forever', input: {} }],
+        options: { tools: { forever }, policies: { forever: { repeatable: true } } },
+        optionsAfter: { tools: {} },
+      },
+      isRunning,
+    )
+    expect([...callsOf(turn)]).toMatchObject([{ state: 'failed', cause: 'unknown-tool' }])
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
+})
+
+describe('the lease', () => {
+  it('[CR2] lets a run that comes back late write nothing', async () => {
+    let now = 1_000
+    const store = memory({ now: () => now })
+    const go = gate<string>()
+    const begun = gate()
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        begun.open()
+        return go.opened
+      },
+    })
+    const options = { store, tools: { slow }, leaseMs: 60_000 } as const
+    const late = await createFixture(() => [{ call: 'slow', input: {} }], {
+      ...options,
+      holder: 'late',
+    })
+    await late.say('go')
+    await begun.opened
+    now += 61_000
+    const quick = createHoldfast({
+      ...options,
+      model: scriptedModel(() => [{ text: 'taken over' }]),
+      recoverEveryMs: 0,
+      holder: 'quick',
+    })
+    expect(await quick.recover()).toBe(1)
+    await quick.settled()
+    const before = await lastTurn(store)
+    expect(before.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
+    go.open('too late')
+    await late.holdfast.settled()
+    expect(await lastTurn(store)).toEqual(before)
+    expect(late.log.some(({ type }) => type === 'turn-lost')).toBe(true)
+    await quick.close()
+  })
+
+  it('[ST1 RS7] lets another server stop a run', async () => {
+    const store = memory()
+    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+    await here.say('go')
+    await here.until(({ messages }) => {
+      const turn = messages.at(-1)
+      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
+    })
+    const there = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
+    expect(await there.stop(here.threadId)).toEqual({ kind: 'stopped' })
+    expect((await here.last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
+    await there.close()
+  })
+
+  it('[CR5] hands its runs over when it closes', async () => {
+    const store = memory()
+    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+    await here.say('go')
+    await here.until(({ messages }) => {
+      const turn = messages.at(-1)
+      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
+    })
+    await here.holdfast.close()
+    const there = createHoldfast({
+      store,
+      model: scriptedModel(() => [{ text: 'finished' }]),
+      recoverEveryMs: 0,
+    })
+    expect(await there.recover()).toBe(1)
+    await there.settled()
+    expect((await here.last()).progress).toMatchObject({ ending: { kind: 'completed' } })
+    await there.close()
+  })
+})

@@ -1,0 +1,99 @@
+import type { Turn } from 'holdfast'
+import { describe, expect, it } from 'vitest'
+import { createFixture, messageId } from './fixture.ts'
+
+const answer = (turn: Turn) =>
+  turn.steps.flatMap(({ parts }) => parts).map((part) => ('text' in part ? part.text : ''))
+
+describe('sending', () => {
+  it('[RS5] gives a second message 409 while a run is active, and does not store it', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
+    const first = await fixture.say('one')
+    expect(first.kind).toBe('started')
+    const second = await fixture.say('two')
+    expect(second).toEqual({ kind: 'run-active', turnId: 'turnId' in first ? first.turnId : '' })
+    expect(await fixture.messages()).toHaveLength(2)
+    await fixture.holdfast.stop(fixture.threadId)
+    expect((await fixture.say('two')).kind).toBe('started')
+    await fixture.holdfast.stop(fixture.threadId)
+  })
+
+  it('[RS5] joins the run of the same message, and replays it after', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
+    const first = await fixture.say('one', 'same')
+    const again = await fixture.say('one', 'same')
+    expect(again).toEqual({ ...first, kind: 'joined' })
+    await fixture.holdfast.stop(fixture.threadId)
+    expect(await fixture.say('one', 'same')).toEqual({ ...first, kind: 'repeated' })
+    expect(await fixture.messages()).toHaveLength(2)
+  })
+
+  it('[RS5] starts one run of two that are sent at once', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
+    const results = await Promise.all([fixture.say('one'), fixture.say('two')])
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['run-active', 'started'])
+    expect(await fixture.messages()).toHaveLength(2)
+    await fixture.holdfast.stop(fixture.threadId)
+  })
+
+  it('[RS6] takes its history from the ledger', async () => {
+    const fixture = await createFixture(({ index }) => [{ text: `answer ${index}` }])
+    await fixture.ask('first')
+    await fixture.ask('second')
+    const sent = JSON.stringify(fixture.calls[1]?.prompt)
+    for (const text of ['first', 'answer 0', 'second']) expect(sent).toContain(text)
+  })
+
+  it('[RS1] goes on when nobody follows', async () => {
+    const fixture = await createFixture(() => [{ text: 'all of it' }])
+    expect(answer(await fixture.ask('go'))).toEqual(['all of it'])
+  })
+
+  it('regenerates an answer: the old one leaves every page, and the model does not see it', async () => {
+    const fixture = await createFixture(({ index }) => [{ text: `answer ${index}` }])
+    const old = await fixture.ask('question')
+    const result = await fixture.holdfast.regenerate({ threadId: fixture.threadId })
+    expect(result.kind).toBe('started')
+    await fixture.holdfast.settled()
+    const messages = await fixture.messages()
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(answer(await fixture.last())).toEqual(['answer 1'])
+    expect(JSON.stringify(fixture.calls[1]?.prompt)).not.toContain('answer 0')
+    // The ledger keeps it.
+    expect(await fixture.store.readMessage(fixture.threadId, old.id)).toMatchObject({ id: old.id })
+  })
+
+  it('edits a message under its own id: it and all after it are replaced', async () => {
+    const fixture = await createFixture(({ index }) => [{ text: `answer ${index}` }])
+    await fixture.ask('first')
+    await fixture.ask('secnod')
+    await fixture.ask('third')
+    const result = await fixture.holdfast.send({
+      threadId: fixture.threadId,
+      message: { id: messageId('user-2'), parts: [{ type: 'text', text: 'second' }] },
+      replaces: messageId('user-2'),
+    })
+    expect(result.kind).toBe('started')
+    await fixture.holdfast.settled()
+    const messages = await fixture.messages()
+    expect(messages.map(({ id }) => id)).toEqual([
+      'user-1',
+      expect.any(String),
+      'user-2',
+      expect.any(String),
+    ])
+    expect(messages[2]).toMatchObject({ parts: [{ text: 'second' }] })
+    expect(JSON.stringify(fixture.calls[3]?.prompt)).not.toContain('secnod')
+  })
+
+  it('refuses to edit or regenerate what is not there', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }])
+    const { threadId } = fixture
+    await expect(fixture.holdfast.regenerate({ threadId })).rejects.toThrow(/no answer/)
+    const message = { id: messageId('new'), parts: [{ type: 'text', text: 'x' }] as const }
+    const replaces = messageId('missing')
+    await expect(fixture.holdfast.send({ threadId, message, replaces })).rejects.toThrow(
+      /not exist/,
+    )
+  })
+})

@@ -1,0 +1,122 @@
+import { type Frame, foldThread, type Holdfast, memory, type ThreadView } from 'holdfast'
+import { createHoldfast } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+import { createFixture, tools } from './fixture.ts'
+
+const script = ({ index }: { readonly index: number }) =>
+  index === 0
+    ? [
+        { text: 'Let me look that up for you.', pieces: 7 },
+        { waitMs: 30 },
+        { call: 'echo', input: { value: [1, 2] }, streamed: true },
+        { call: 'echo', input: { value: 'b' } },
+      ]
+    : [{ text: 'Here is the answer.', pieces: 5 }]
+
+async function collect(holdfast: Holdfast, after: number, until: number): Promise<Frame[]> {
+  const frames: Frame[] = []
+  const stop = new AbortController()
+  for await (const frame of holdfast.subscribe('thread-1' as never, after, stop.signal)) {
+    frames.push(frame)
+    if (frame.seq >= until) stop.abort()
+  }
+  return frames
+}
+
+const view = (frames: readonly Frame[]): ThreadView =>
+  frames.reduce((before, frame) => foldThread(before, frame.changes), {
+    seq: 0,
+    messages: [],
+  } as ThreadView)
+
+describe('a follower', () => {
+  it('[RS2 LG4] gets every change once, in order, each frame saying what it follows', async () => {
+    const fixture = await createFixture(script, { tools: tools() })
+    const live: Frame[] = []
+    const stop = new AbortController()
+    const following = (async () => {
+      for await (const frame of fixture.holdfast.subscribe(fixture.threadId, 0, stop.signal)) {
+        live.push(frame)
+        const turn = view(live).messages.at(-1)
+        if (turn?.role === 'assistant' && turn.progress.status === 'ended') stop.abort()
+      }
+    })()
+    await fixture.ask('go')
+    await following
+    let at = 0
+    for (const frame of live) {
+      expect(frame.after).toBe(at)
+      at = frame.seq
+    }
+    expect(live.length).toBeGreaterThan(5)
+    expect(view(live).messages).toEqual(await fixture.messages())
+  })
+
+  it('[RS2] can begin again at every seq and still ends with the same messages', async () => {
+    const fixture = await createFixture(script, { tools: tools() })
+    await fixture.ask('go')
+    const { seq } = (await fixture.store.readThread(fixture.threadId)) ?? { seq: 0 }
+    const all = view(await collect(fixture.holdfast, 0, seq))
+    expect(all.messages).toEqual(await fixture.messages())
+    for (let after = 0; after < seq; after++) {
+      const frames = await collect(fixture.holdfast, after, seq)
+      expect(frames[0]?.after).toBe(after)
+      expect(frames.at(-1)?.seq).toBe(seq)
+    }
+  })
+
+  it('[RS2 RS7] follows from another process, by hints and reads alone', async () => {
+    const store = memory()
+    const fixture = await createFixture(script, { store, tools: tools() })
+    const other = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
+    const seen: ThreadView[] = []
+    const stop = new AbortController()
+    const following = (async () => {
+      let held: ThreadView = { seq: 0, messages: [] }
+      for await (const frame of other.subscribe(fixture.threadId, 0, stop.signal)) {
+        held = foldThread(held, frame.changes)
+        seen.push(held)
+        const turn = held.messages.at(-1)
+        if (turn?.role === 'assistant' && turn.progress.status === 'ended') stop.abort()
+      }
+    })()
+    await fixture.ask('go')
+    await following
+    expect(seen.length).toBeGreaterThan(3)
+    expect(seen.at(-1)?.messages).toEqual(await fixture.messages())
+    await other.close()
+  })
+
+  it('[RS2] refuses a place that the thread has not reached, and a thread that is not there', async () => {
+    const fixture = await createFixture(script, { tools: tools() })
+    await expect(collect(fixture.holdfast, 5, 6)).rejects.toThrow(/ends at 0/)
+    const nowhere = fixture.holdfast.subscribe('nowhere' as never, 0)
+    await expect(nowhere.next()).rejects.toThrow(/no such thread/)
+  })
+
+  it('[RS2] ends when the thread is deleted', async () => {
+    const fixture = await createFixture(script, { tools: tools() })
+    const following = collect(fixture.holdfast, 0, Number.POSITIVE_INFINITY)
+    await fixture.ask('go')
+    await fixture.store.deleteThread(fixture.threadId)
+    expect((await following).length).toBeGreaterThan(0)
+  })
+
+  it('[RS2] that is slow holds up nobody and misses nothing', async () => {
+    const many = Array.from({ length: 1_500 }, (_, index) => ({ text: `${index} ` }))
+    const fixture = await createFixture(() => many)
+    const slow = fixture.holdfast.subscribe(fixture.threadId, 0)
+    // It has begun, and then does not read until everything is over.
+    const first = slow.next()
+    await fixture.ask('go')
+    const { seq } = (await fixture.store.readThread(fixture.threadId)) ?? { seq: 0 }
+    const frames: Frame[] = []
+    for (let next = await first; next.done !== true; next = await slow.next()) {
+      frames.push(next.value)
+      if (next.value.seq >= seq) break
+    }
+    await slow.return()
+    expect(view(frames).messages).toEqual(await fixture.messages())
+  })
+})
