@@ -2,12 +2,14 @@ import { availableParallelism, cpus } from 'node:os'
 import { benchAppend } from './append.ts'
 import { benchFold } from './fold.ts'
 import { benchPage } from './page.ts'
+import { benchTurn } from './turn.ts'
 
 /** `npm run bench`, or `npm run bench -- page fold` for some of it. */
 const sections: Readonly<Record<string, () => Promise<void>>> = {
   fold: benchFold,
   append: benchAppend,
   page: benchPage,
+  turn: benchTurn,
 }
 
 const wanted = process.argv.slice(2)

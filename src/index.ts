@@ -24,6 +24,7 @@ export {
 } from './core/message.ts'
 export type { Thread } from './core/thread.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
+export { combineHooks } from './engine/combine-hooks.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
@@ -36,6 +37,7 @@ export type { StopResult } from './engine/stop.ts'
 export type { Frame } from './engine/tail.ts'
 export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
+export { traceHooks } from './engine/tracing.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type {
   Append,

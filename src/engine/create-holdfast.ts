@@ -3,16 +3,19 @@ import {
   type MessageId,
   parseCallId,
   parseMessageId,
+  parseThreadId,
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
-import { systemClock, wait } from './clock.ts'
+import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
-import { safely } from './hooks.ts'
+import { type Hooks, safely } from './hooks.ts'
 import { createHub } from './hub.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
+import { type ProvidedOutput, provideOutputs } from './provide-outputs.ts'
 import { type RecordedPart, type Recording, record } from './record.ts'
 import { recoverAbandoned } from './recover.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
@@ -34,6 +37,9 @@ import type { Store } from '../store/store.ts'
 export interface Holdfast {
   readonly store: Store
   readonly toolbox: Toolbox
+  newThreadId(): ThreadId
+  /** False if there is no such thread. */
+  rename(threadId: ThreadId, title: string): Promise<boolean>
   /** Stores a user message and answers it. */
   send(request: SendRequest): Promise<SendResult>
   regenerate(request: RegenerateRequest): Promise<SendResult>
@@ -41,6 +47,8 @@ export interface Holdfast {
   stop(threadId: ThreadId): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ResolveRequest): Promise<ResolveResult>
+  /** Results of tools that the client runs; how many of them were waited for. */
+  provideOutputs(threadId: ThreadId, outputs: readonly ProvidedOutput[]): Promise<number>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
   /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
@@ -49,8 +57,12 @@ export interface Holdfast {
   readonly toolCalls: ToolCallRepository
   /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
   recover(): Promise<number>
-  /** Resolves when no run of this process is under way. */
-  settled(): Promise<void>
+  readonly clock: Clock
+  metrics(): Metrics & { readonly runs: number; readonly followers: number }
+  /** The threads that this process is answering. */
+  running(): readonly ThreadId[]
+  /** Resolves when no run of this process, or of one thread in it, is under way. */
+  settled(threadId?: ThreadId): Promise<void>
   /** Takes no more runs, lets those under way finish for a while, then hands them over. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
@@ -64,7 +76,12 @@ export interface DecideRequest {
 export function createHoldfast(options: HoldfastOptions): Holdfast {
   const { store } = options
   const clock = options.clock ?? systemClock
-  const emit = safely(options.hooks)
+  const metrics = createMetrics()
+  const tell = safely(options.hooks)
+  const emit: Hooks = (event) => {
+    metrics.count(event)
+    tell(event)
+  }
   const chosen = withDefaults(options)
   const newId = options.newId ?? randomId
   const newCallId = (): CallId => parseCallId(newId('call'))
@@ -119,21 +136,26 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
   })
 
-  const settled = async () => {
-    while (engine.runs.size > 0) {
-      await Promise.all([...engine.runs.values()].map(({ run }) => run.done))
-    }
+  const settled = async (threadId?: ThreadId) => {
+    const open = () => [...engine.runs].filter(([id]) => threadId === undefined || id === threadId)
+    while (open().length > 0) await Promise.all(open().map(([, { run }]) => run.done))
   }
 
   return {
     store,
     toolbox,
+    newThreadId: () => parseThreadId(newId('thread')),
+    async rename(threadId, title) {
+      const events = [{ type: 'thread-renamed', title, at: clock.now() }] as const
+      return (await engine.append({ threadId, events })).kind === 'appended'
+    },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
     continue: (threadId) => continueTurn(engine, threadId),
     stop: (threadId) => stopRun(engine, threadId),
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
+    provideOutputs: (threadId, outputs) => provideOutputs(engine, threadId, outputs),
     subscribe: (threadId, after, signal) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal),
     record: (source, request) => record(engine, newCallId, source, request),
@@ -143,6 +165,13 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       now: clock.now,
       newCallId,
     }),
+    clock,
+    metrics: () => ({
+      ...metrics.read(),
+      runs: engine.runs.size,
+      followers: hub.followers,
+    }),
+    running: () => [...engine.runs.keys()],
     recover,
     settled,
     async close({ graceMs = 0 } = {}) {

@@ -108,13 +108,14 @@ export function createEngine(parts: EngineParts): Engine {
     })
     const history = async () => options.selectHistory(await readHistory(store, threadId, turn))
     const force = begin.force ?? false
+    // A run begins its first step at once: whoever listens hears of the turn before it.
+    parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })
     const run =
       begin.work?.(ledger, hooks) ??
       startRun({ ...parts, threadId, turnId, ledger, hooks, force, history })
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
-    parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })
     void run.done.finally(() => {
       if (runs.get(threadId) === entry) runs.delete(threadId)
     })

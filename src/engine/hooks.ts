@@ -1,6 +1,6 @@
 import type { Call, CallOutcome } from '../core/call.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
-import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
+import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 
 interface OfTurn {
@@ -15,6 +15,8 @@ export type LifecycleEvent =
   | ({
       readonly type: 'turn-ended'
       readonly ending: TurnEnding['kind']
+      /** Of a failed turn. */
+      readonly error?: TurnError
       readonly ms: number
     } & OfTurn)
   /** Another process has it, or the store would not take its end. */
@@ -47,6 +49,8 @@ export type LifecycleEvent =
       readonly events: number
       readonly ms: number
     }
+  /** A call that a dead process had started: nobody knows how it ended. */
+  | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
 
 export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
@@ -58,6 +62,7 @@ export interface RunHooks {
   stepStarted(step: number): (finishReason: FinishReason) => void
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
+  outcomeUnknown(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
   turnLost(error?: unknown): void
@@ -89,9 +94,16 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
         emit({ type: 'call-ended', ...place, callId, name, state, ms: now() - started })
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
+    outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
     turnPaused: (waitingFor) => emit({ type: 'turn-paused', ...place, waitingFor }),
     turnEnded: (ending) =>
-      emit({ type: 'turn-ended', ...place, ending: ending.kind, ms: now() - begun }),
+      emit({
+        type: 'turn-ended',
+        ...place,
+        ending: ending.kind,
+        ...(ending.kind === 'failed' ? { error: ending.error } : {}),
+        ms: now() - begun,
+      }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
   }

@@ -121,6 +121,7 @@ function startRecorder({
       if (part.type === 'abort') return { kind: 'stopped' }
       if (part.type === 'error') throw part.error
       if (part.type === 'finish') {
+        if (part.finishReason === 'interrupted') throw new StreamCutError('no end of the stream')
         return { kind: part.finishReason === 'length' ? 'cut-off' : 'completed' }
       }
     }

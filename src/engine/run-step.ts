@@ -1,11 +1,10 @@
 import { NoSuchToolError } from 'ai'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
+import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { callModel } from './call-model.ts'
-import { wait } from './clock.ts'
 import { hashInput } from './hash-input.ts'
-import { StreamCutError, toModelFault } from './model-error.ts'
+import { openStream } from './open-stream.ts'
 import type { Run } from './run.ts'
 import { toJson } from './to-json.ts'
 import {
@@ -22,14 +21,23 @@ import type { Verdict } from './tool-policy.ts'
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
 
-/** One model call: everything it says becomes facts, and at its end all of them are durable. */
 export async function runStep(run: Run, index: number): Promise<void> {
+  const ended = run.hooks.stepStarted(index)
+  try {
+    ended(await speak(run, index))
+  } catch (error) {
+    ended(run.signal.aborted ? 'interrupted' : 'error')
+    throw error
+  }
+}
+
+/** One model call: everything it says becomes facts, and at its end all of them are durable. */
+async function speak(run: Run, index: number): Promise<FinishReason> {
   const fact = (event: TurnFact): NewTurnEvent => ({
     ...event,
     turnId: run.turnId,
     at: run.clock.now(),
   })
-  const ended = run.hooks.stepStarted(index)
   run.ledger.push(fact({ type: 'step-started', step: index, model: run.modelId }))
   const translator = createPartTranslator({
     turnId: run.turnId,
@@ -38,11 +46,17 @@ export async function runStep(run: Run, index: number): Promise<void> {
     newCallId: run.newCallId,
   })
   let model: string | undefined
+  const announced = new Set<string>()
+  // Calls whose streamed arguments are no JSON: how the stream ends says whether they were cut off.
+  const unfinished = new Map<string, SdkCall>()
   for await (const part of openStream(run)) {
     if (run.signal.aborted) break
-    if (part.type === 'error') throw part.error
     if (part.type === 'model-call-response-metadata') model = part.modelId ?? model
-    if (part.type === 'tool-call') {
+    if (part.type === 'tool-input-start') announced.add(part.id)
+    if (part.type === 'tool-error' && unfinished.has(part.toolCallId)) continue
+    if (part.type === 'tool-call' && announced.has(part.toolCallId) && isUnreadable(part)) {
+      unfinished.set(part.toolCallId, part)
+    } else if (part.type === 'tool-call') {
       for (const event of await recordCall(run, translator, part)) run.ledger.push(event)
       void run.ledger.commit().catch(run.fault)
     } else if (part.type === 'model-call-end') {
@@ -50,6 +64,9 @@ export async function runStep(run: Run, index: number): Promise<void> {
       const usage = toUsage(part.usage)
       const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
       const step = { type: 'step-ended', finishReason, usage } as const
+      for (const call of finishReason === 'length' ? [] : unfinished.values()) {
+        for (const event of await recordCall(run, translator, call)) run.ledger.push(event)
+      }
       // A call that the token limit cut off has no whole arguments and never will (ST4).
       await run.ledger.commit()
       const cut = run.ledger.turn.steps.at(-1)?.parts ?? []
@@ -59,41 +76,22 @@ export async function runStep(run: Run, index: number): Promise<void> {
         run.ledger.push(fact({ type: 'call-settled', callId: call.id, outcome }))
       }
       await run.ledger.commit([fact(withDefined(step, { model, providerMetadata }))])
-      ended(finishReason)
-      return
+      return finishReason
     } else {
       for (const event of translator.translate(part)) run.ledger.push(event)
       if (isResult(part)) void run.ledger.commit().catch(run.fault)
       if (run.ledger.pending > mostBuffered) await run.ledger.commit()
     }
   }
-  if (!run.signal.aborted) throw new StreamCutError('no end of the stream')
+  return 'interrupted'
 }
+
+/** The SDK leaves arguments that it could not parse as the text that they are. */
+const isUnreadable = (part: SdkCall): boolean =>
+  part.invalid === true && typeof part.input === 'string'
 
 const isResult = (part: SdkPart): boolean =>
   part.type === 'tool-result' || part.type === 'tool-error'
-
-/** Tries again before the first token, with back-off, and never after it. */
-async function* openStream(run: Run): AsyncGenerator<SdkPart> {
-  for (let attempt = 1; ; attempt++) {
-    let began = false
-    try {
-      for await (const part of await callModel(await run.modelCall())) {
-        if (part.type === 'error') throw part.error
-        began ||= part.type !== 'model-call-start' && part.type !== 'model-call-response-metadata'
-        yield part
-      }
-      return
-    } catch (error) {
-      const fault = toModelFault(error)
-      const isLast = attempt > run.options.modelRetries
-      if (began || isLast || !fault.isRetryable || run.signal.aborted) throw error
-      const delayMs = fault.retryAfterMs ?? run.options.retryDelayMs * 2 ** (attempt - 1)
-      run.hooks.modelRetried({ attempt, delayMs, code: fault.code, message: fault.message })
-      await wait(run.clock, Math.min(delayMs, 30_000), run.signal)
-    }
-  }
-}
 
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
 async function recordCall(

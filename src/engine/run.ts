@@ -120,6 +120,11 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   const { ledger, options, toolbox } = run
   const mended = planRecovery(ledger.turn, toolbox.isRepeatable, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
+  for (const event of mended) {
+    if (event.type === 'call-settled' && event.outcome.state === 'unknown') {
+      run.hooks.outcomeUnknown(event.callId)
+    }
+  }
   let forced = force
   while (!run.signal.aborted) {
     const next = planNext(ledger.turn, {
@@ -187,7 +192,8 @@ async function interrupted(run: Run, reason: Interruption): Promise<void> {
     case 'hand-over':
       // What was received is kept, and the lease is over at once: anyone may carry on.
       await run.ledger.commit()
-      return run.ledger.renew(0)
+      await run.ledger.renew(0)
+      return run.hooks.turnLost()
     case 'fault':
       return failed(run, reason)
     default:

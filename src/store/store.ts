@@ -30,7 +30,7 @@ export interface Store {
    */
   commit(appends: readonly Append[]): Promise<readonly AppendResult[]>
 
-  /** One consistent read: newest first; null if there is no such thread. */
+  /** One consistent read; null if there is no such thread. */
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
   readChanges(query: ChangesQuery): Promise<Changes | null>
@@ -132,12 +132,15 @@ export type AppendResult =
 export interface PageQuery {
   readonly threadId: ThreadId
   readonly limit: number
-  /** Only what stands before this place. */
+  /** Only what comes after this place in the page's order: where the page before ended. */
   readonly before: Seq | null
+  /** Default: newest first. */
+  readonly order?: PageOrder
   /** `exclude` leaves out the turn that is being produced. */
   readonly live: 'include' | 'exclude'
   readonly results: ResultMode
 }
+export type PageOrder = 'newest-first' | 'oldest-first'
 /** `lazy` leaves out results over 16 kB (PG7). */
 export type ResultMode = 'full' | 'lazy'
 

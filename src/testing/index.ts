@@ -9,3 +9,11 @@ export {
 } from './scripted-model.ts'
 export type { StoreClock, StoreFixture, StoreRule } from './store-rules/store-rule.ts'
 export { storeRules } from './store-rules.ts'
+export {
+  simulate,
+  type SimulatedStoreOptions,
+  type SimulationOptions,
+  type SimulationReport,
+  type Violation,
+} from './simulation/simulate.ts'
+export { addTally, emptyTally, type Kind, kinds, type Tally } from './simulation/tally.ts'

@@ -117,7 +117,7 @@ export function randomItem(random: Random): ItemPart {
   const providerMetadata = randomMetadata(random)
   const title = random.chance(0.5) ? randomText(random) : undefined
   const sourceId = `source-${random.int(9)}`
-  switch (random.int(7)) {
+  switch (random.int(9)) {
     case 0:
       return withDefined({ type: 'source-url', sourceId, url: 'https://example.com/a' } as const, {
         title,

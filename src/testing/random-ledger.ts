@@ -70,6 +70,7 @@ function playTurn(
   playSteps(writer, maxCalls)
   while (writer.turn().progress.status === 'ended' && random.chance(0.15)) {
     writer.add({ type: 'turn-resumed' })
+    clearCalls(writer)
     playSteps(writer, maxCalls)
   }
   if (writer.turn().progress.status !== 'ended' && !(mayStayOpen && random.chance(0.5))) {
@@ -172,8 +173,13 @@ function crash(writer: LedgerWriter): void {
       writer.add({ type: 'call-settled', callId: call.id, outcome })
     }
   }
-  while (playPerson(writer)) while (playTool(writer));
+  clearCalls(writer)
   if (!abandonFirst) writer.add({ type: 'step-abandoned' })
+}
+
+/** Until no call waits for anyone. */
+function clearCalls(writer: LedgerWriter): void {
+  while (playPerson(writer)) while (playTool(writer));
 }
 
 function end(writer: LedgerWriter, ending: TurnEnding): void {

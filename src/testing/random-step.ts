@@ -50,7 +50,7 @@ export function playModel(writer: LedgerWriter, maxCalls: number): boolean {
       streaming.push(...beginCall(writer))
     } else {
       others -= 1
-      if (random.chance(0.25)) writer.add({ type: 'item-added', item: randomItem(random) })
+      if (random.chance(0.35)) writer.add({ type: 'item-added', item: randomItem(random) })
       else streaming.push(beginBlock(writer))
     }
     // Tools need not wait for the model to finish.
@@ -107,6 +107,12 @@ function playStreaming(writer: LedgerWriter, track: Streaming): boolean {
   if (track.kind === 'block') {
     const { block } = track
     const providerMetadata = random.chance(0.2) ? randomMetadata(random) : undefined
+    // A signature may come by itself.
+    if (piece !== undefined && providerMetadata !== undefined && random.chance(0.5)) {
+      add({ type: 'text-appended', block, delta: '', providerMetadata })
+      add({ type: 'text-appended', block, delta: piece })
+      return true
+    }
     if (piece !== undefined) {
       add(
         withDefined({ type: 'text-appended', block, delta: piece } as const, { providerMetadata }),

@@ -1,10 +1,13 @@
 import { appendRules } from './store-rules/append-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
+import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
 import { lifeRules } from './store-rules/life-rules.ts'
+import { retireRules } from './store-rules/retire-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
+import { stopRules } from './store-rules/stop-rules.ts'
 import { sealRules } from './store-rules/seal-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
@@ -18,9 +21,12 @@ export const storeRules: readonly StoreRule[] = [
   ...valueRules,
   ...lifeRules,
   ...callRules,
+  ...decisionRules,
   ...leaseRules,
+  ...stopRules,
   ...sealRules,
   ...pageRules,
+  ...retireRules,
   ...lazyRules,
   ...changeRules,
   ...watchRules,

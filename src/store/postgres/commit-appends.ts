@@ -2,6 +2,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { planAppend } from '../plan-append.ts'
 import type { Append, AppendResult } from '../store.ts'
+import { appendToTurn } from './append-to-turn.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, type PlannedAppend } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
@@ -19,6 +20,11 @@ export async function commitAppends(
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
   const planned = appends.map((append) => ({ append, plan: planAppend(append.events) }))
+  const [only, ...others] = planned
+  if (only !== undefined && others.length === 0) {
+    const result = await appendToTurn(database.run, statements.schema, only)
+    if (result !== undefined) return [result]
+  }
   const results = new Map<PlannedAppend, AppendResult>()
   for (const [taken, result] of await commitRounds(database, statements, toRounds(planned))) {
     results.set(taken, result)

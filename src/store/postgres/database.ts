@@ -28,6 +28,7 @@ const connectTimeoutMs = 10_000
 // they have grown; and a process that froze in mid-transaction blocks nobody for long.
 const sessionSettings = `
   SET default_transaction_isolation = 'read committed'; SET jit = off; SET enable_seqscan = off;
+  SET plan_cache_mode = force_generic_plan;
   SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s'`
 
 export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptions): Database {

@@ -1,6 +1,7 @@
 import type { AppendPlan, Paths, PlannedCall } from '../plan-append.ts'
 import type { Append, LeaseUse } from '../store.ts'
 import { toPlainText } from './plain-text.ts'
+import { planPlaces } from './plan-places.ts'
 
 export interface PlannedAppend {
   readonly append: Append
@@ -47,9 +48,11 @@ export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown
 
 /** What only some appends have; without any of it, a group takes the short way. */
 function encodeWide(append: Append, plan: AppendPlan, pack: Pack) {
+  const { shown, retired, retiredAt } = planPlaces(append.events)
   return {
-    messages: unlessEmpty(encodeMessages(plan, pack)),
-    retired: unlessEmpty(plan.retired),
+    shown: unlessEmpty(shown),
+    retired: unlessEmpty(retired),
+    messages: unlessEmpty(encodeMessages(plan, retiredAt, pack)),
     calls: unlessEmpty([...plan.calls].map(([id, call]) => encodeCall(id, call, pack))),
     moves: unlessEmpty(encodeMoves(plan)),
     ending: unlessEmpty([...plan.turns].flatMap(([id, turn]) => (turn.ends ? [id] : []))),
@@ -78,7 +81,11 @@ function encodeLease(use: LeaseUse | undefined): object {
 
 type Pack = (text: string | null | undefined) => number | undefined
 
-function encodeMessages({ messages, turns }: AppendPlan, pack: Pack): readonly object[] {
+function encodeMessages(
+  { messages, turns }: AppendPlan,
+  retiredAt: ReadonlyMap<number, number>,
+  pack: Pack,
+): readonly object[] {
   return messages.map(({ id, offset, role, at, body }) => ({
     id,
     place: offset + 1,
@@ -87,6 +94,7 @@ function encodeMessages({ messages, turns }: AppendPlan, pack: Pack): readonly o
     status: role === 'assistant' ? turns.get(id)?.paths.get('absent') : undefined,
     at,
     body: pack(body),
+    retired: retiredAt.get(offset + 1),
   }))
 }
 

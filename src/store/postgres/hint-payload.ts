@@ -6,16 +6,17 @@ const mostBytes = 7000
 
 /** The hints of one store as texts for NOTIFY. `from` lets that store know its own again. */
 export function* toHintPayloads(from: string, hints: readonly Hint[]): Generator<string> {
-  let part: (readonly [ThreadId | null, number])[] = []
+  let part: Wire[] = []
   let bytes = 0
-  for (const { threadId, seq } of hints) {
-    const size = Buffer.byteLength(JSON.stringify([threadId, seq]))
+  for (const { threadId, seq, stop } of hints) {
+    const wire: Wire = stop === true ? [threadId, seq, 'stop'] : [threadId, seq]
+    const size = Buffer.byteLength(JSON.stringify(wire))
     if (bytes + size > mostBytes) {
       yield JSON.stringify([from, part])
       part = []
       bytes = 0
     }
-    part.push([threadId, seq])
+    part.push(wire)
     bytes += size + 1
   }
   if (part.length > 0) yield JSON.stringify([from, part])
@@ -34,12 +35,18 @@ export function parseHintPayload(
   if (!Array.isArray(value) || typeof value[0] !== 'string' || !Array.isArray(value[1])) {
     return undefined
   }
-  const hints = (value[1] as readonly unknown[]).filter(isPair)
+  const hints = (value[1] as readonly unknown[]).filter(isWire)
   return {
     from: value[0],
-    hints: hints.map(([threadId, seq]) => ({ threadId: threadId as ThreadId, seq })),
+    hints: hints.map(([threadId, seq, stop]) => ({
+      threadId,
+      seq,
+      ...(stop === 'stop' ? { stop: true } : {}),
+    })),
   }
 }
 
-const isPair = (value: unknown): value is readonly [string, number] =>
+type Wire = readonly [threadId: ThreadId | null, seq: number, stop?: 'stop']
+
+const isWire = (value: unknown): value is Wire =>
   Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'number'

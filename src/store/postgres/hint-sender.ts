@@ -55,7 +55,10 @@ export function createHintSender({ from, notify, onError }: HintSenderOptions): 
 
   return {
     send(hints) {
-      for (const hint of hints) waiting.set(hint.threadId, hint)
+      for (const hint of hints) {
+        const stop = hint.stop ?? waiting.get(hint.threadId)?.stop
+        waiting.set(hint.threadId, stop === undefined ? hint : { ...hint, stop })
+      }
       if (waiting.size > 0) sending ??= sendAll()
     },
     settle: async () => sending,

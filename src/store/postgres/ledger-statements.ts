@@ -10,7 +10,27 @@ export function createLedgerStatements(schema: string) {
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
+  /** thread, where the page before ended, places to read, limit, whether to leave out what is live */
+  const pageOf = (isAfter: string, order: 'ASC' | 'DESC') =>
+    `WITH places AS MATERIALIZED (
+       SELECT * FROM ${schema}.messages
+       WHERE thread_id = $2 AND ${isAfter} AND retired_seq IS NULL
+         AND NOT ($6 AND status IS NOT DISTINCT FROM 'running')
+       ORDER BY seq ${order} LIMIT $4
+     ), inside AS MATERIALIZED (SELECT * FROM places ORDER BY seq ${order} LIMIT $5)
+     ${threadRows(
+       `t.id = $2`,
+       `CASE WHEN $6 THEN (
+          SELECT m.message_id FROM ${schema}.messages m
+          WHERE m.thread_id = $2 AND m.status = 'running' AND m.retired_seq IS NULL
+          ORDER BY m.seq DESC LIMIT 1) END`,
+     )}
+     UNION ALL ${messageRows('places')}
+     UNION ALL ${eventRows('inside')}
+     UNION ALL ${callRows('inside')}`
+
   return {
+    schema,
     commitAppends: statement(
       'commit-appends',
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5)`,
@@ -24,31 +44,15 @@ export function createLedgerStatements(schema: string) {
     releaseSavepoint: statement('release-savepoint', 'RELEASE SAVEPOINT append'),
     rollbackToSavepoint: statement('rollback-to-savepoint', 'ROLLBACK TO SAVEPOINT append'),
 
-    /** thread, before, places to read, limit, whether to leave out what is live */
-    readPage: statement(
-      'read-page',
-      `WITH places AS MATERIALIZED (
-         SELECT * FROM ${schema}.messages
-         WHERE thread_id = $2 AND seq < $3 AND retired_seq IS NULL
-           AND NOT ($6 AND status IS NOT DISTINCT FROM 'running')
-         ORDER BY seq DESC LIMIT $4
-       ), inside AS MATERIALIZED (SELECT * FROM places ORDER BY seq DESC LIMIT $5)
-       ${threadRows(
-         `t.id = $2`,
-         `CASE WHEN $6 THEN (
-            SELECT m.message_id FROM ${schema}.messages m
-            WHERE m.thread_id = $2 AND m.status = 'running' AND m.retired_seq IS NULL
-            ORDER BY m.seq DESC LIMIT 1) END`,
-       )}
-       UNION ALL ${messageRows('places')}
-       UNION ALL ${eventRows('inside')}
-       UNION ALL ${callRows('inside')}`,
-    ),
+    readNewest: statement('read-newest', pageOf('seq < $3', 'DESC')),
+    readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
+    // A turn that was sealed after it was retired would come back to a reader that had dropped it.
     /** thread, after, limit */
     readChanges: statement(
       'read-changes',
       `WITH bodies AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
+           AND (retired_seq IS NULL OR retired_seq > body_seq)
          ORDER BY body_seq LIMIT $4
        ), facts AS MATERIALIZED (
          SELECT * FROM ${schema}.events WHERE thread_id = $2 AND seq > $3
@@ -65,13 +69,15 @@ export function createLedgerStatements(schema: string) {
       'read-message',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = $3
+         ORDER BY seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
     /** thread, call */
     readCall: statement(
       'read-call',
       `WITH found AS MATERIALIZED (
-         SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = (
+         SELECT * FROM ${schema}.messages
+         WHERE thread_id = $2 AND role = 'assistant' AND message_id = (
            SELECT message_id FROM ${schema}.calls WHERE thread_id = $2 AND call_id = $3)
        ) ${details('found')}`,
     ),

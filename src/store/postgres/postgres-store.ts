@@ -73,7 +73,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
 
     async requestStop(threadId) {
       const { seq, ...request } = await threads.requestStop(threadId)
-      if (seq !== undefined) tell([{ threadId, seq }])
+      if (seq !== undefined) tell([{ threadId, seq, stop: true }])
       return request
     },
 

@@ -33,18 +33,18 @@ export function createLedgerReader(run: RunStatement, statements: LedgerStatemen
 
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
-      const { threadId, limit, results } = query
-      const before = query.before ?? Number.MAX_SAFE_INTEGER
-      const rows = await read(statements.readPage, [
+      const { threadId, limit, results, order = 'newest-first' } = query
+      const isNewest = order === 'newest-first'
+      const rows = await read(isNewest ? statements.readNewest : statements.readOldest, [
         mostBytes(results),
         threadId,
-        before,
+        query.before ?? (isNewest ? Number.MAX_SAFE_INTEGER : 0),
         placesToRead(limit),
         limit,
         query.live === 'exclude',
       ])
       if (rows.thread === undefined) return null
-      const shown = rows.messages.toReversed()
+      const shown = isNewest ? rows.messages.toReversed() : rows.messages
       const edges = planPage(
         shown.map(({ seq }) => seq),
         limit,

@@ -1,3 +1,4 @@
+import type { NewEvent } from '../../core/event.ts'
 import type { Seq } from '../../core/ids.ts'
 import type { AppendPlan } from '../plan-append.ts'
 import type { Append, AppendResult } from '../store.ts'
@@ -25,17 +26,17 @@ export function appendToLedger(
   if (expectedSeq !== undefined && expectedSeq !== row.seq) return { kind: 'stale', seq: row.seq }
   const refusal = checkLease(row, use, context)
   if (refusal !== undefined) return refusal
-  const outcome = checkAppend(statements, row, plan, seal)
+  const outcome = checkAppend(statements, row, append, plan)
   if (outcome.kind === 'illegal') return outcome
 
   const { thread, seq: before } = row
   const seq = before + plan.size
   if (plan.size > 0) {
-    const facts = { thread, before, commit: seq, plan, outcome }
-    writeMessages(statements, facts)
+    const facts = { thread, before, commit: seq, events: append.events, plan, outcome }
+    if (plan.messages.length + plan.retired.length > 0) writeMessages(statements, facts)
+    writeStatuses(statements, facts)
     writeEvents(statements, facts)
     writeCalls(statements, facts)
-    writeRetirements(statements, facts, append)
     writeThread(statements, facts, context.nextCounter())
   }
   for (const id of seal) sealTurn(statements, thread, id)
@@ -53,19 +54,32 @@ interface Facts {
   readonly thread: ThreadKey
   readonly before: Seq
   readonly commit: Seq
+  readonly events: readonly NewEvent[]
   readonly plan: AppendPlan
   readonly outcome: AppendOutcome
 }
 
+/** In the order of the facts: see `checkAppend`. */
 function writeMessages(statements: LedgerStatements, facts: Facts): void {
-  const { thread, before, commit, plan, outcome } = facts
-  for (const { offset, id, role, at, body } of plan.messages) {
+  const { thread, before, commit, events, plan, outcome } = facts
+  const added = new Map(plan.messages.map((message) => [message.offset, message]))
+  for (const [offset, event] of events.entries()) {
     const seq = before + offset + 1
-    const status = outcome.turns.get(id)?.status ?? null
+    if (event.type === 'messages-retired') {
+      for (const id of event.messageIds) statements.retireMessage.run(seq, thread, id)
+    }
+    const message = added.get(offset)
+    if (message === undefined) continue
+    const { id, role, at, body } = message
+    const status = role === 'assistant' ? (outcome.turns.get(id)?.status ?? null) : null
     const isSealed = body === null ? 0 : 1
     const bodySeq = body === null ? null : seq
-    statements.insertMessage.run(thread, seq, id, role, status, isSealed, bodySeq, commit, at, body)
+    const how = [role, status, isSealed, bodySeq, commit, at, body] as const
+    statements.insertMessage.run(thread, seq, id, ...how)
   }
+}
+
+function writeStatuses(statements: LedgerStatements, { thread, outcome }: Facts): void {
   for (const { seq, status, found } of outcome.turns.values()) {
     // A sealed turn that has facts again is no longer all in its body, whatever its status.
     if (found !== undefined && (found.status !== status || found.isSealed === 1)) {
@@ -95,18 +109,6 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
     } else {
       statements.updateCall.run(life, name ?? null, input, output, modelOutput, thread, id)
     }
-  }
-}
-
-function writeRetirements(
-  statements: LedgerStatements,
-  { thread, before, plan }: Facts,
-  { events }: Append,
-): void {
-  if (plan.retired.length === 0) return
-  for (const [offset, event] of events.entries()) {
-    if (event.type !== 'messages-retired') continue
-    for (const id of event.messageIds) statements.retireMessage.run(before + offset + 1, thread, id)
   }
 }
 

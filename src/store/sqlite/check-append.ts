@@ -1,9 +1,10 @@
 import { isOpenState } from '../../core/call.ts'
+import type { NewEvent } from '../../core/event.ts'
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AppendPlan } from '../plan-append.ts'
-import type { AppendResult } from '../store.ts'
+import type { Append, AppendResult } from '../store.ts'
 import type { StatusRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
@@ -25,14 +26,17 @@ export interface TurnOutcome {
 export function checkAppend(
   statements: LedgerStatements,
   { thread, seq: before }: { readonly thread: ThreadKey; readonly seq: Seq },
+  { events, seal = [] }: Append,
   plan: AppendPlan,
-  seal: readonly MessageId[],
 ): AppendOutcome | Illegal {
-  const message = findBadMessage(statements, thread, plan)
+  const message = findBadMessage(statements, thread, events, plan)
   if (message !== undefined) return message
 
   const rows = new Map<MessageId, StatusRow | undefined>()
-  for (const id of plan.turns.keys()) rows.set(id, statements.readStatus.get(thread, id))
+  for (const id of plan.turns.keys()) {
+    const row = statements.readStatus.get(thread, id)
+    rows.set(id, row?.status === null ? undefined : row)
+  }
 
   const calls = new Map<CallId, { life: CallLife; isNew: boolean }>()
   for (const [id, planned] of plan.calls) {
@@ -50,7 +54,7 @@ export function checkAppend(
     const state = found?.status ?? 'absent'
     const status = planned.paths.get(state)
     if (status === undefined) return { kind: 'illegal', subject: 'turn', id, state }
-    const offset = plan.messages.find((added) => added.id === id)?.offset ?? 0
+    const offset = plan.messages.findLast((added) => added.id === id)?.offset ?? 0
     const seq = found?.seq ?? before + offset + 1
     if (planned.ends && hasOpenCalls(statements, thread, seq, id, plan, calls)) {
       return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
@@ -66,20 +70,28 @@ export function checkAppend(
   return { kind: 'legal', calls, turns }
 }
 
+/** In the order of the facts: a message is retired to make way for another, often of the same id. */
 function findBadMessage(
   statements: LedgerStatements,
   thread: ThreadKey,
-  plan: AppendPlan,
+  events: readonly NewEvent[],
+  { messages, retired }: AppendPlan,
 ): Illegal | undefined {
-  const added = new Set<MessageId>()
-  const exists = (id: MessageId) =>
-    added.has(id) || statements.readStatus.get(thread, id) !== undefined
-  for (const { id } of plan.messages) {
-    if (exists(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
-    added.add(id)
-  }
-  for (const id of plan.retired) {
-    if (!exists(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
+  if (messages.length === 0 && retired.length === 0) return undefined
+  const known = new Map<MessageId, boolean>()
+  const isShown = (id: MessageId) =>
+    known.get(id) ?? statements.readStatus.get(thread, id)?.isShown === 1
+  for (const event of events) {
+    if (event.type === 'messages-retired') {
+      for (const id of event.messageIds) {
+        if (!isShown(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
+        known.set(id, false)
+      }
+    } else if (event.type === 'message-added' || event.type === 'turn-started') {
+      const id = event.type === 'message-added' ? event.messageId : event.turnId
+      if (isShown(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+      known.set(id, true)
+    }
   }
   return undefined
 }

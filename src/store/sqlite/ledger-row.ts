@@ -33,6 +33,8 @@ export interface StatusRow {
   /** Null: not a turn. */
   readonly status: TurnStatus | null
   readonly isSealed: 0 | 1
+  /** 0: it was retired, and its id is free again. */
+  readonly isShown: 0 | 1
 }
 
 export interface MessageRow {

@@ -51,8 +51,9 @@ export const ledgerSql = {
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
     commit_seq, created_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  readStatus: `SELECT seq, status, is_sealed AS isSealed FROM messages
-    WHERE thread = ? AND message_id = ?`,
+  // `+seq`: by the id and then sorted, which is one row or a few, not by place through the thread.
+  readStatus: `SELECT seq, status, is_sealed AS isSealed, retired_seq IS NULL AS isShown
+    FROM messages WHERE thread = ? AND message_id = ? ORDER BY +seq DESC LIMIT 1`,
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
   retireMessage: `UPDATE messages SET retired_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
@@ -63,9 +64,11 @@ export const ledgerSql = {
     ORDER BY seq DESC LIMIT ?`,
   findRunning: `SELECT seq, message_id AS messageId FROM messages
     WHERE thread = ? AND status = 'running' AND retired_seq IS NULL ORDER BY seq DESC`,
-  readMessages: `SELECT ${messageColumns} FROM messages m
+  // By that index, or every retired message between the edges would be read as well.
+  readMessages: `SELECT ${messageColumns} FROM messages m INDEXED BY messages_shown
     WHERE thread = ? AND seq BETWEEN ? AND ? AND retired_seq IS NULL ORDER BY seq DESC`,
-  readMessage: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND message_id = ?`,
+  readMessage: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND message_id = ?
+    ORDER BY +seq DESC LIMIT 1`,
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId

@@ -184,25 +184,4 @@ export const leaseRules: readonly StoreRule[] = [
       await append(store, [], { lease: acquire('two') })
     },
   },
-  {
-    id: 'ST1',
-    claim: 'tells the holder of a run that somebody wants it to stop, and nobody after it',
-    async check({ open, reopen }) {
-      const first = await open()
-      assert.deepEqual(await first.requestStop(thread), { kind: 'no-thread' })
-      await createThread(first)
-      assert.deepEqual(await first.requestStop(thread), { kind: 'idle' })
-      const { fence = -1 } = await append(first, [started()], { lease: acquire('one') })
-      assert.deepEqual(await first.requestStop(thread), { kind: 'requested', turnId: turn, fence })
-      const store = await reopen(first)
-      assert.deepEqual(await store.requestStop(thread), { kind: 'requested', turnId: turn, fence })
-      const told = await append(store, text('Hi'), { lease: hold(fence, 60_000) })
-      assert.equal(told.stopRequested, true)
-      const released = await append(store, [ended()], { lease: release(fence) })
-      assert.equal(released.stopRequested, false)
-      const next = await append(store, [], { lease: acquire('two') })
-      assert.equal(next.stopRequested, false)
-      assert.deepEqual(await store.readThread(thread).then((found) => found?.seq), 5)
-    },
-  },
 ]

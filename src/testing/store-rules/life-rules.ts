@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import type { CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../../core/event.ts'
 import { parseCallId, parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
-import { type CallEvent, type CallLife, callTransition, turnTransition } from '../../core/life.ts'
+import { type CallLife, callTransition, turnTransition } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
+import { callEvents, failed, stopped, ways } from './call-lives.ts'
 import { readChanges, readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   append,
-  at,
   begun,
   call,
   createThread,
@@ -24,62 +23,6 @@ import {
   tryAppend,
   turn,
 } from './thread-script.ts'
-
-const origin = { id: call, providerCallId: 'call_0', name: 'look_up' }
-const announced = fact({ type: 'call-announced', callId: call, call: origin })
-const decided = (kind: 'accepted' | 'rejected') =>
-  fact({
-    type: 'call-decided',
-    callId: call,
-    decision: { kind, by: 'ana', at, inputHash: 'hash' },
-  })
-const revised = (isPartial: boolean) =>
-  fact({ type: 'call-revised', callId: call, name: 'look_at', input: { a: 1 }, isPartial })
-const resolved = (kind: 'retry' | 'done' | 'skip') =>
-  fact({ type: 'call-resolved', callId: call, resolution: { kind, by: 'ana', at } })
-
-const failed: CallOutcome = { state: 'failed', cause: 'tool-error', error: 'No.' }
-const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
-const unknown: CallOutcome = { state: 'unknown', cause: 'crashed' }
-const outcomes: readonly CallOutcome[] = [
-  { state: 'succeeded', output: { kind: 'inline', value: 'done' } },
-  failed,
-  { state: 'denied', cause: 'superseded' },
-  stopped,
-  { state: 'interrupted', cause: 'crashed' },
-  unknown,
-]
-
-/** The shortest way to each life. */
-const ways: ReadonlyMap<CallLife | 'absent', readonly NewTurnEvent[]> = new Map<
-  CallLife | 'absent',
-  readonly NewTurnEvent[]
->([
-  ['absent', []],
-  ['streaming', [announced]],
-  ['awaiting-approval', [recorded(call, { approval: 'required' })]],
-  ['ready', [recorded()]],
-  ['running', [recorded(), begun()]],
-  ...outcomes.map((outcome) => [outcome.state, [recorded(), begun(), settled(outcome)]] as const),
-  ['skipped', [recorded(), begun(), settled(unknown), resolved('skip')]],
-])
-
-const callEvents = [
-  announced,
-  fact({ type: 'call-input-appended', callId: call, delta: '{' }),
-  recorded(),
-  recorded(call, { approval: 'required' }),
-  revised(true),
-  revised(false),
-  decided('accepted'),
-  decided('rejected'),
-  begun(),
-  fact({ type: 'call-progressed', callId: call, output: 'half' }),
-  ...outcomes.map((outcome) => settled(outcome)),
-  resolved('retry'),
-  resolved('done'),
-  resolved('skip'),
-] as readonly CallEvent[]
 
 const turnWays: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = new Map<
   TurnStatus | 'absent',

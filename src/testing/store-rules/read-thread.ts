@@ -89,13 +89,19 @@ export function splitAppends(
   events: readonly NewEvent[],
 ): readonly (readonly NewEvent[])[] {
   const random = createRandom(seed)
-  const appends: (readonly NewEvent[])[] = []
-  for (let index = 0; index < events.length;) {
-    const size = 1 + random.int(6)
-    appends.push(events.slice(index, index + size))
-    index += size
-  }
-  return appends
+  return cutAtRetirements(events).flatMap((part) => {
+    const appends: (readonly NewEvent[])[] = []
+    for (let index = 0; index < part.length; index += appends.at(-1)?.length ?? 1) {
+      appends.push(part.slice(index, index + 1 + random.int(12)))
+    }
+    return appends
+  })
+}
+
+/** A store may look only at what stood before an append to tell what can be retired. */
+function cutAtRetirements(events: readonly NewEvent[]): readonly (readonly NewEvent[])[] {
+  const cuts = events.flatMap((event, index) => (event.type === 'messages-retired' ? [index] : []))
+  return [0, ...cuts].map((cut, index) => events.slice(cut, cuts[index]))
 }
 
 /** The turns that stand ended after these events. */
@@ -114,9 +120,17 @@ export async function writeLedger(
   store: Store,
   seed: number,
   events: readonly NewEvent[],
-  mode: 'sealing' | 'open' = 'sealing',
 ): Promise<void> {
   for (const part of splitAppends(seed, events)) {
-    await append(store, part, mode === 'sealing' ? { seal: [...endedTurns(part)] } : {})
+    await append(store, part, { seal: [...endedTurns(part)] })
   }
+}
+
+/** Writes a ledger in as few appends as it goes, and seals nothing. */
+export async function writeOpenLedger(
+  store: Store,
+  events: readonly NewEvent[],
+  threadId: ThreadId = thread,
+): Promise<void> {
+  for (const part of cutAtRetirements(events)) await append(store, part, { threadId })
 }

@@ -8,6 +8,7 @@ import {
   readChanges,
   readPage,
   splitAppends,
+  writeOpenLedger,
 } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -24,6 +25,7 @@ import {
   started,
   succeeded,
   text,
+  thread,
   tryAppend,
   turn,
   user,
@@ -37,8 +39,8 @@ export const sealRules: readonly StoreRule[] = [
     claim: 'shows after every commit what the facts so far fold to, sealed or not',
     async check({ open }) {
       let sealed = 0
-      for (const seed of seeds) {
-        const ledger = randomLedger(seed, { turns: 3 })
+      for (const seed of seeds.slice(0, 6)) {
+        const ledger = randomLedger(seed, { turns: 2 })
         const store = await open()
         await createThread(store)
         let written = 0
@@ -53,7 +55,7 @@ export const sealRules: readonly StoreRule[] = [
           assert.equal(page.seq, written)
         }
       }
-      assert.ok(sealed > seeds.length, 'turns were sealed')
+      assert.ok(sealed > 6, 'turns were sealed')
     },
   },
   {
@@ -64,7 +66,7 @@ export const sealRules: readonly StoreRule[] = [
         const ledger = randomLedger(seed)
         const first = await open()
         await createThread(first)
-        await append(first, ledger)
+        await writeOpenLedger(first, ledger)
         const before = await readPage(first)
         assert.deepEqual(before.messages, newestFirst(foldFacts(ledger)), `seed ${seed}, open`)
         await append(first, [], { seal: [...endedTurns(ledger)] })
@@ -98,7 +100,7 @@ export const sealRules: readonly StoreRule[] = [
         store = await reopen(store)
         const expected = newestFirst(foldFacts(written))
         assert.deepEqual((await readPage(store)).messages, expected, `round ${index}`)
-        assert.deepEqual(await store.readMessage('thread' as never, turn), expected[0])
+        assert.deepEqual(await store.readMessage(thread, turn), expected[0])
       }
       const before = await readPage(store)
       await append(store, [], { seal: [turn] })

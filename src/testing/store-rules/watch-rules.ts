@@ -1,41 +1,9 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
-import type { Hint, Store } from '../../store/store.ts'
 import { readChanges } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
-import { append, createThread, ended, say, started, thread, turn } from './thread-script.ts'
-
-interface Watched {
-  readonly hints: readonly Hint[]
-  /** Resolves with the first hint, past or to come, that fits. */
-  readonly until: (fits: (hint: Hint) => boolean) => Promise<Hint>
-  readonly stop: () => void
-}
-
-function watch(store: Store): Watched {
-  const hints: Hint[] = []
-  const waiting = new Set<(hint: Hint) => void>()
-  const stop = store.watch((hint) => {
-    hints.push(hint)
-    for (const check of waiting) check(hint)
-  })
-  return {
-    hints,
-    stop,
-    until(fits) {
-      const past = hints.find(fits)
-      if (past !== undefined) return Promise.resolve(past)
-      return new Promise((resolve) => {
-        const check = (hint: Hint) => {
-          if (!fits(hint)) return
-          waiting.delete(check)
-          resolve(hint)
-        }
-        waiting.add(check)
-      })
-    },
-  }
-}
+import { append, createThread, ended, say, thread } from './thread-script.ts'
+import { watchStore } from './watch-store.ts'
 
 const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
 
@@ -47,7 +15,7 @@ export const watchRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
-      const watchers = [watch(store), watch(store)]
+      const watchers = [watchStore(store), watchStore(store)]
       for (const number of [1, 2, 3]) {
         await append(store, [message(number)])
         for (const watcher of watchers) {
@@ -70,7 +38,7 @@ export const watchRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
-      const { hints, until, stop } = watch(store)
+      const { hints, until, stop } = watchStore(store)
       await store.commit([
         { threadId: thread, events: [ended()] },
         { threadId: thread, events: [message(1)], expectedSeq: 7 },
@@ -85,21 +53,6 @@ export const watchRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'ST1',
-    claim: 'hints at a request to stop, so that the run need not wait for its next commit',
-    async check({ open }) {
-      const store = await open()
-      await createThread(store)
-      const ttlMs = 60_000
-      const lease = { kind: 'acquire', holder: 'one', turnId: turn, ttlMs } as const
-      await append(store, [started()], { lease })
-      const { until, stop } = watch(store)
-      await store.requestStop(thread)
-      assert.equal((await until((hint) => hint.stop === true)).threadId, thread)
-      stop()
-    },
-  },
-  {
     id: 'RS2',
     claim: 'hints at the end of a thread, and at nothing after one stops watching',
     async check({ open }) {
@@ -107,9 +60,9 @@ export const watchRules: readonly StoreRule[] = [
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
       await append(store, [message(1)])
-      const early = watch(store)
+      const early = watchStore(store)
       early.stop()
-      const { until, stop } = watch(store)
+      const { until, stop } = watchStore(store)
       await store.deleteThread(thread)
       await until((hint) => hint.seq === 0 && (hint.threadId === thread || hint.threadId === null))
       await append(store, [message(1)], { threadId: other })

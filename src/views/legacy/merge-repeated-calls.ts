@@ -8,25 +8,23 @@ import type { ReadPart } from './read-part.ts'
  */
 export function mergeRepeatedCalls(parts: readonly ReadPart[], mend: Mend): readonly ReadPart[] {
   const merged: ReadPart[] = []
+  const places = new Map<string, number[]>()
   for (const part of parts) {
-    const at =
-      part.type === 'call'
-        ? merged.findIndex((other) => isCall(other) && isSameCall(other, part))
-        : -1
-    if (at === -1) {
-      merged.push(part)
+    const same = part.type === 'call' && part.id !== undefined ? (places.get(part.id) ?? []) : []
+    const at = same.find((place) => isSameCall(merged[place] as OldCall, part as OldCall))
+    if (at !== undefined) {
+      mend(`The call ${(part as OldCall).id ?? ''} stood there twice: the last one holds.`)
+      merged[at] = part
       continue
     }
-    mend(`The call ${String((part as OldCall).id)} stood there twice: the last one holds.`)
-    merged[at] = part
+    if (part.type === 'call' && part.id !== undefined) places.set(part.id, [...same, merged.length])
+    merged.push(part)
   }
   return merged
 }
 
-const isCall = (part: ReadPart): part is OldCall => part.type === 'call'
-
 function isSameCall(left: OldCall, right: OldCall): boolean {
-  if (left.id === undefined || left.id !== right.id || left.name !== right.name) return false
+  if (left.name !== right.name) return false
   if (left.outcome === 'open' || left.outcome === 'waiting') return true
   return (
     left.input.kind !== right.input.kind ||

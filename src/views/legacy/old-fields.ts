@@ -40,5 +40,11 @@ export const flagOf = (object: JsonObject, ...names: readonly string[]): boolean
   return typeof value === 'boolean' ? value : undefined
 }
 
-export const dateOf = (object: JsonObject): number | undefined =>
-  readOldDate(fieldOf(object, 'createdAt', 'created_at', 'creationDate', 'creation_date'))
+/** AI SDK 5 and later have no place for a date but the app's own metadata. */
+export function dateOf(object: JsonObject): number | undefined {
+  const metadata = objectOf(object, 'metadata')
+  return (
+    readOldDate(fieldOf(object, 'createdAt', 'created_at', 'creationDate', 'creation_date')) ??
+    (metadata === undefined ? undefined : readOldDate(fieldOf(metadata, 'createdAt', 'created_at')))
+  )
+}

@@ -49,8 +49,8 @@ export function readEntityRows(
       turn.rows.push(row)
       turn.answers.set(row, answered)
       for (const some of answered) {
-        const id = some.call.id ?? ''
-        calls.set(id, [...(calls.get(id) ?? []), some])
+        const { id } = some.call
+        if (id !== undefined) calls.set(id, [...(calls.get(id) ?? []), some])
       }
     }
   }

@@ -34,7 +34,11 @@ export function readLegacyMessages(
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const values = messages.map((message) => toJson(message) ?? null)
+  const values = messages.map(
+    (message, index) =>
+      toJson(message, () => report.mend(index, 'It is nested too deep: a part was cut off.')) ??
+      null,
+  )
   const placed = readMessages(values, options.format, options.at, report)
   const ids = createIdKeeper(options.threadId, options.isTaken)
   const lastUser = placed.findLastIndex(({ message }) => isUser(message))
@@ -49,9 +53,8 @@ export function readLegacyMessages(
       let callPlace = 0
       const nextCallId = (old: string | undefined) => ids.call(old, id, callPlace++, mend)
       const isFollowedByUser = place < lastUser
-      events.push(
-        ...toTurnEvents(message, { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend }),
-      )
+      const turn = { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend }
+      for (const event of toTurnEvents(message, turn)) events.push(event)
       calls += callPlace
       continue
     }

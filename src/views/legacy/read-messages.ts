@@ -25,7 +25,7 @@ export function readMessages(
     if (format === 'auto' && isRow(value)) {
       const end = values.findIndex((other, place) => place > index && !isRow(other))
       const rows = values.slice(index, end === -1 ? values.length : end)
-      placed.push(...readEntityRows(rows, index, at, report))
+      for (const message of readEntityRows(rows, index, at, report)) placed.push(message)
       index += rows.length - 1
       continue
     }

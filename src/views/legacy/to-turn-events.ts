@@ -3,8 +3,10 @@ import type { NewTurnEvent, TurnFact } from '../../core/event.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId } from '../../core/ids.ts'
 import type { TurnEnding } from '../../core/message.ts'
+import { isJsonObject } from '../../core/json.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { lazyKey } from '../lazy-output.ts'
 import type { Mend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
@@ -35,7 +37,7 @@ export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEv
   let index = -1
   let block = 0
   for (const step of old.steps) {
-    index = step.index !== undefined && step.index > index ? step.index : index + 1
+    index = nextIndex(index, step.index)
     add({ type: 'step-started', step: index }, step.at)
     const calls: (readonly [OldCall, CallId])[] = []
     for (const part of step.parts) {
@@ -59,6 +61,10 @@ export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEv
   const endedAt = events.reduce((latest, event) => Math.max(latest, event.at), place.at)
   return [...events, ...planTurnEnd(turn, old.ending ?? seeEnding(old, place), endedAt)]
 }
+
+/** The number that the data gives a step, where it is one that a next step can have. */
+const nextIndex = (last: number, told: number | undefined): number =>
+  told !== undefined && told > last && told < 1e6 ? told : last + 1
 
 const isText = (part: OldPart): part is OldText => part.type === 'text' || part.type === 'reasoning'
 
@@ -134,8 +140,17 @@ function outcomeOf(call: OldCall, { isFollowedByUser, mend }: TurnPlace): CallOu
     mend(`The call of ${call.name} was left open: it is interrupted.`)
     return undefined
   }
+  if (isLeftOut(call.outcome)) {
+    mend(`The result of ${call.name} was left out when this was exported: only its size is known.`)
+  }
   return call.outcome
 }
+
+const isLeftOut = (outcome: CallOutcome): boolean =>
+  outcome.state === 'succeeded' &&
+  outcome.output.kind === 'inline' &&
+  isJsonObject(outcome.output.value) &&
+  Object.hasOwn(outcome.output.value, lazyKey)
 
 function endOf(step: OldStep, hasCalls: boolean): TurnFact {
   if (step.flaw === 'draft') return { type: 'step-abandoned' }

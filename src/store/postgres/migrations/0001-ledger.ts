@@ -4,6 +4,9 @@ import type { Migration } from './migration.ts'
  * Every key begins with the thread, so the tables spread over partitions or a distributed PostgreSQL
  * without change; for the same reason nothing refers to another table. Ids compare as bytes, which
  * is what they are. JSON is text, never jsonb, so that what comes back is what was stored.
+ *
+ * An id can stand at several messages of a thread, but only one of them is shown: the others were
+ * retired, each at its own seq.
  */
 export const ledger: Migration = {
   version: 1,
@@ -42,10 +45,11 @@ CREATE TABLE ${schema}.messages (
   created_at bigint NOT NULL,
   retired_seq bigint,
   PRIMARY KEY (thread_id, seq),
-  UNIQUE (thread_id, message_id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
   CHECK ((body IS NULL) = (body_seq IS NULL))
 ) WITH (fillfactor = 90);
+CREATE UNIQUE INDEX messages_by_id ON ${schema}.messages
+  (thread_id, message_id, coalesce(retired_seq, 0));
 CREATE INDEX messages_shown ON ${schema}.messages (thread_id, seq) WHERE retired_seq IS NULL;
 CREATE INDEX messages_live ON ${schema}.messages (thread_id, seq)
   WHERE status = 'running' AND retired_seq IS NULL;
@@ -76,18 +80,18 @@ CREATE TABLE ${schema}.calls (
   output text,
   model_output text,
   PRIMARY KEY (thread_id, call_id),
-  CHECK ((life = 'succeeded') = (output IS NOT NULL))
+  CHECK ((life = 'succeeded') = (output IS NOT NULL)),
+  CHECK (model_output IS NULL OR output IS NOT NULL)
 ) WITH (fillfactor = 80);
 CREATE INDEX calls_by_message ON ${schema}.calls (thread_id, message_id, seq);
 
 CREATE FUNCTION ${schema}.refuse_revival() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'The call % has ended as % and cannot become %.', OLD.call_id, OLD.life, NEW.life
+  RAISE EXCEPTION 'The call % has ended as % and never changes.', OLD.call_id, OLD.life
     USING ERRCODE = 'check_violation', TABLE = 'calls';
 END $$;
 CREATE TRIGGER calls_end_once BEFORE UPDATE ON ${schema}.calls FOR EACH ROW
-  WHEN (OLD.life IN ('succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'skipped')
-    AND NEW.life <> OLD.life)
+  WHEN (OLD.life IN ('succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'skipped'))
   EXECUTE FUNCTION ${schema}.refuse_revival();
 
 DO $$ BEGIN

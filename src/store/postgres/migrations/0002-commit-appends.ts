@@ -43,19 +43,20 @@ BEGIN
           WHEN g.lease <> 'acquire' AND (t.lease_holder IS NULL OR g.fence <> t.fence)
           THEN '{fenced}'
           ELSE coalesce(
-            CASE WHEN coalesce(g.messages, g.retired, g.calls) IS NOT NULL
-              THEN ${schema}.find_illegal(t.id, g.messages, g.retired, g.calls) END,
+            CASE WHEN coalesce(g.shown, g.calls) IS NOT NULL
+              THEN ${schema}.find_illegal(t.id, g.shown, g.calls) END,
             (SELECT ARRAY['illegal', 'turn', u.id, coalesce(m.status, 'absent')]
              FROM json_to_recordset(g.turns) AS u(id text, paths json)
              LEFT JOIN LATERAL (
                SELECT status FROM ${schema}.messages
-               WHERE thread_id = t.id AND message_id = u.id OFFSET 0) AS m ON true
+               WHERE thread_id = t.id AND message_id = u.id
+               ORDER BY seq DESC LIMIT 1) AS m ON true
              WHERE u.paths ->> coalesce(m.status, 'absent') IS NULL LIMIT 1))
         END AS refused
       FROM json_to_recordset(appends) AS g(
         nth integer, thread text, size integer, expected bigint, title text, at bigint,
         lease text, holder text, turn text, ms bigint, fence bigint,
-        messages json, retired json, calls json, turns json)
+        shown json, calls json, turns json)
       LEFT JOIN LATERAL (
         SELECT * FROM ${schema}.threads WHERE id = g.thread OFFSET 0) AS t ON true
     ), moved AS (

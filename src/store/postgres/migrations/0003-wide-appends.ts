@@ -4,29 +4,20 @@ import type { Migration } from './migration.ts'
 export const wideAppends: Migration = {
   version: 3,
   toSql: (schema) => `
-CREATE FUNCTION ${schema}.find_illegal(of_thread text, messages json, retired json, calls json)
+CREATE FUNCTION ${schema}.find_illegal(of_thread text, shown json, calls json)
 RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
   found_id text;
   state text;
 BEGIN
-  SELECT planned.id INTO found_id FROM (
-    SELECT id, place, row_number() OVER (PARTITION BY id ORDER BY place) AS occurrence
-    FROM json_to_recordset(messages) AS m(id text, place integer)
-  ) AS planned
-  WHERE occurrence > 1 OR EXISTS (
-    SELECT FROM ${schema}.messages AS known
-    WHERE known.thread_id = of_thread AND known.message_id = planned.id OFFSET 0)
-  ORDER BY place LIMIT 1;
-  IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, 'exists']; END IF;
-
-  SELECT gone.id INTO found_id FROM json_array_elements_text(retired) AS gone(id)
-  WHERE NOT EXISTS (
-    SELECT FROM ${schema}.messages AS known
-    WHERE known.thread_id = of_thread AND known.message_id = gone.id OFFSET 0)
-  AND gone.id NOT IN (SELECT id FROM json_to_recordset(messages) AS m(id text))
+  -- Whether a message of each id must be shown, or must not be, for the append to do what it does.
+  SELECT planned.id, CASE WHEN planned.wanted THEN 'absent' ELSE 'exists' END INTO found_id, state
+  FROM json_to_recordset(shown) AS planned(id text, wanted boolean, never boolean)
+  WHERE planned.never OR planned.wanted <> EXISTS (
+    SELECT FROM ${schema}.messages AS known WHERE known.thread_id = of_thread
+      AND known.message_id = planned.id AND known.retired_seq IS NULL OFFSET 0)
   LIMIT 1;
-  IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, 'absent']; END IF;
+  IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, state]; END IF;
 
   SELECT planned.id, coalesce(known.life, 'absent') INTO found_id, state
   FROM json_to_recordset(calls) AS planned(id text, turn text, place integer, paths json)
@@ -52,23 +43,22 @@ BEGIN
       nth integer, messages json, retired json, calls json, moves json, ending json, seal json)
     WHERE starts[nth] IS NOT NULL
   LOOP
-    INSERT INTO ${schema}.messages
-      (thread_id, seq, message_id, role, status, body, body_seq, commit_seq, created_at)
-    SELECT ids[g.nth], starts[g.nth] + m.place, m.id, m.role, m.status, texts[m.body],
-      CASE WHEN m.body IS NOT NULL THEN starts[g.nth] + m.place END, ends[g.nth], m.at
-    FROM json_to_recordset(g.messages) AS m(
-      id text, place integer, role text, status text, body integer, at bigint);
-
     FOR item IN SELECT * FROM json_to_recordset(g.moves) AS m(id text, paths json) LOOP
       UPDATE ${schema}.messages SET status = item.paths ->> status
-      WHERE thread_id = ids[g.nth] AND message_id = item.id;
+      WHERE thread_id = ids[g.nth] AND message_id = item.id AND role = 'assistant';
     END LOOP;
-
-    IF g.retired IS NOT NULL THEN
-      UPDATE ${schema}.messages SET retired_seq = ends[g.nth]
-      WHERE thread_id = ids[g.nth] AND retired_seq IS NULL
-        AND message_id = ANY (ARRAY(SELECT json_array_elements_text(g.retired)));
-    END IF;
+    -- Before the new ones come, which may have the same ids.
+    FOR item IN SELECT * FROM json_to_recordset(g.retired) AS r(id text, place integer) LOOP
+      UPDATE ${schema}.messages SET retired_seq = starts[g.nth] + item.place
+      WHERE thread_id = ids[g.nth] AND message_id = item.id AND retired_seq IS NULL;
+    END LOOP;
+    INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
+      commit_seq, created_at, retired_seq)
+    SELECT ids[g.nth], starts[g.nth] + m.place, m.id, m.role, m.status, texts[m.body],
+      CASE WHEN m.body IS NOT NULL THEN starts[g.nth] + m.place END, ends[g.nth], m.at,
+      starts[g.nth] + m.retired
+    FROM json_to_recordset(g.messages) AS m(
+      id text, place integer, role text, status text, body integer, at bigint, retired integer);
 
     IF g.calls IS NOT NULL THEN
       INSERT INTO ${schema}.calls AS stored
@@ -103,7 +93,8 @@ BEGIN
       SELECT turn, m.status FROM json_array_elements_text(g.seal) AS turn
       LEFT JOIN LATERAL (
         SELECT status FROM ${schema}.messages
-        WHERE thread_id = ids[g.nth] AND message_id = turn OFFSET 0) AS m ON true
+        WHERE thread_id = ids[g.nth] AND message_id = turn
+        ORDER BY seq DESC LIMIT 1) AS m ON true
       WHERE m.status IS DISTINCT FROM 'ended'
     LOOP
       RAISE EXCEPTION USING

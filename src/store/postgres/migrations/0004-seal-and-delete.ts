@@ -8,7 +8,7 @@ CREATE FUNCTION ${schema}.seal_turn(
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE ${schema}.messages SET body = sealed, body_seq = reached, commit_seq = reached_commit
-  WHERE thread_id = of_thread AND message_id = turn;
+  WHERE thread_id = of_thread AND message_id = turn AND role = 'assistant';
   DELETE FROM ${schema}.events WHERE thread_id = of_thread AND message_id = turn;
 END $$;
 

@@ -3,6 +3,9 @@
  * of a few bytes are what lets many threads stream into few pages. Likewise a turn is named by its
  * place. What a row must never do is refused by the tables themselves, so that no other program, and
  * no mistake in this one, can bring an ended call back to life (CL2).
+ *
+ * An id can stand at several messages of a thread, but only one of them is shown: the others were
+ * retired, each at its own seq.
  */
 export const ledger = `
 CREATE TABLE counter (
@@ -51,13 +54,13 @@ CREATE TABLE messages (
   retired_seq INTEGER,
   body TEXT,
   PRIMARY KEY (thread, seq),
-  UNIQUE (thread, message_id),
   CHECK ((role = 'assistant') = (status IS NOT NULL)),
   CHECK ((body IS NULL) = (body_seq IS NULL)),
   CHECK (role = 'assistant' OR (body_seq = seq AND is_sealed)),
   CHECK (NOT is_sealed OR body IS NOT NULL)
 ) STRICT;
-CREATE INDEX messages_shown ON messages (thread, seq) WHERE retired_seq IS NULL;
+CREATE UNIQUE INDEX messages_by_id ON messages (thread, message_id, ifnull(retired_seq, 0));
+CREATE INDEX messages_shown ON messages (thread, seq, retired_seq) WHERE retired_seq IS NULL;
 CREATE INDEX messages_running ON messages (thread, seq) WHERE status = 'running';
 CREATE INDEX messages_by_body ON messages (thread, body_seq) WHERE body_seq IS NOT NULL;
 CREATE INDEX turns_by_id ON messages (message_id) WHERE role = 'assistant';

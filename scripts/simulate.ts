@@ -1,0 +1,51 @@
+// npm run simulate -- --seeds N [--store sqlite] [--seed K]: lives N seeds, or prints the life of one.
+
+import { parseArgs } from 'node:util'
+import { memory } from '../src/store/memory/index.ts'
+import { sqlite } from '../src/store/sqlite/index.ts'
+import { addTally, emptyTally, kinds, simulate } from '../src/testing/index.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    store: { type: 'string', default: 'memory' },
+  },
+})
+
+const openStore: Parameters<typeof simulate>[0]['openStore'] =
+  values.store === 'sqlite'
+    ? (options) => sqlite(':memory:', { ...options, pollMs: 1_000_000 })
+    : (options) => memory(options)
+
+if (values.seed === undefined) await runMany(Number(values.from), Number(values.seeds))
+else await runOne(Number(values.seed))
+
+async function runOne(seed: number): Promise<void> {
+  const { trace, violations } = await simulate({ seed, openStore })
+  console.log(trace.join('\n'))
+  if (violations.length > 0) process.exitCode = 1
+}
+
+async function runMany(from: number, count: number): Promise<void> {
+  const tally = emptyTally()
+  const started = performance.now()
+  let steps = 0
+  let failed = 0
+  for (let seed = from; seed < from + count; seed++) {
+    const report = await simulate({ seed, openStore })
+    addTally(tally, report.tally)
+    steps += report.steps
+    if (report.violations.length === 0) continue
+    const [{ rule, message }] = report.violations as [(typeof report.violations)[number]]
+    console.log(`seed ${seed}: ${rule} ${message}`)
+    if (++failed === 1) console.log(report.trace.join('\n'))
+  }
+  const seconds = (performance.now() - started) / 1_000
+  for (const kind of kinds) console.log(`${String(tally[kind]).padStart(8)} ${kind}`)
+  console.log(`${count} seeds, ${steps} steps, ${seconds.toFixed(1)} s, ${failed} failed`)
+  const missing = kinds.filter((kind) => tally[kind] === 0)
+  if (missing.length > 0) console.log(`never happened: ${missing.join(', ')}`)
+  if (failed > 0 || missing.length > 0) process.exitCode = 1
+}

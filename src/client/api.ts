@@ -1,0 +1,88 @@
+import { isJsonObject, type Json } from '../core/json.ts'
+
+export interface ApiOptions {
+  /** Where the server is; default: where the page came from. */
+  readonly baseUrl?: string
+  readonly headers?: () => Readonly<Record<string, string>>
+  readonly fetch?: typeof fetch
+}
+
+/** The server said no, and why. `status` 0: it could not be reached. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly details: Readonly<Record<string, Json>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    details: Readonly<Record<string, Json>> = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+  }
+}
+
+export interface Api {
+  get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>
+  post<Answer>(path: string, body: unknown): Promise<Answer>
+  patch<Answer>(path: string, body: unknown): Promise<Answer>
+  delete(path: string): Promise<void>
+  /** A request whose answer is a stream, or of no interest. */
+  open(path: string, init?: RequestInit): Promise<Response>
+}
+
+export function createApi(options: ApiOptions = {}): Api {
+  const { baseUrl = '' } = options
+  const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
+
+  const open = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    let response: Response
+    try {
+      response = await send(`${baseUrl}${path}`, {
+        ...init,
+        headers: { ...options.headers?.(), ...(init.headers as Record<string, string>) },
+      })
+    } catch (error) {
+      if (init.signal?.aborted === true) throw error
+      throw new ApiError(0, 'unreachable', 'The server cannot be reached.')
+    }
+    if (!response.ok) throw await toApiError(response)
+    return response
+  }
+
+  const withBody = async <Answer>(method: string, path: string, body: unknown): Promise<Answer> => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await open(path, { method, headers, body: JSON.stringify(body) })
+    return (await response.json()) as Answer
+  }
+
+  return {
+    open,
+    async get<Answer>(path: string, signal?: AbortSignal) {
+      const response = await open(path, signal === undefined ? {} : { signal })
+      return (await response.json()) as Answer
+    },
+    post: (path, body) => withBody('POST', path, body),
+    patch: (path, body) => withBody('PATCH', path, body),
+    async delete(path) {
+      await open(path, { method: 'DELETE' })
+    },
+  }
+}
+
+async function toApiError(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => null)
+  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
+  const { code, message, ...details } = error
+  return new ApiError(
+    response.status,
+    typeof code === 'string' ? code : 'http-error',
+    typeof message === 'string' ? message : `The server answered ${response.status}.`,
+    details,
+  )
+}

@@ -1,0 +1,37 @@
+/** A value that can be watched: what `useSyncExternalStore` and every other framework can bind to. */
+export interface ExternalStore<Value> {
+  readonly getSnapshot: () => Value
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+export interface WritableStore<Value> extends ExternalStore<Value> {
+  readonly update: (change: (value: Value) => Value) => void
+}
+
+/** `onWatched` runs with the first listener; what it returns runs after the last one has gone. */
+export function createExternalStore<Value>(
+  initial: Value,
+  onWatched: () => () => void = () => () => {},
+): WritableStore<Value> {
+  const listeners = new Set<() => void>()
+  let value = initial
+  let release = () => {}
+  return {
+    getSnapshot: () => value,
+    subscribe(listener) {
+      const own = () => listener()
+      listeners.add(own)
+      if (listeners.size === 1) release = onWatched()
+      return () => {
+        if (!listeners.delete(own) || listeners.size > 0) return
+        release()
+      }
+    },
+    update(change) {
+      const next = change(value)
+      if (next === value) return
+      value = next
+      for (const listener of [...listeners]) listener()
+    },
+  }
+}

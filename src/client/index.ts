@@ -1,0 +1,17 @@
+export { type Api, ApiError, type ApiOptions, createApi } from './api.ts'
+export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
+export type { ExternalStore } from './external-store.ts'
+export {
+  createThreadClient,
+  type DecisionAnswer,
+  type PendingMessage,
+  type ThreadClient,
+  type ThreadClientOptions,
+  type ThreadSnapshot,
+} from './thread-client.ts'
+export {
+  createThreadListClient,
+  type ThreadItem,
+  type ThreadListClient,
+  type ThreadListSnapshot,
+} from './thread-list-client.ts'

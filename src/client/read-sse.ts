@@ -1,0 +1,37 @@
+export interface ServerEvent {
+  readonly id: string | undefined
+  readonly data: string
+}
+
+/** Server-sent events from a response. Over `fetch`, so that a request can carry headers of its own. */
+export async function* readSse(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerEvent, void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader()
+  let rest = ''
+  try {
+    while (true) {
+      const { done, value } = (await reader.read()) as ReadableStreamReadResult<string>
+      if (done) return
+      rest += value
+      const blocks = rest.split(/\r?\n\r?\n/)
+      rest = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const event = parseBlock(block)
+        if (event !== undefined) yield event
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+function parseBlock(block: string): ServerEvent | undefined {
+  let id: string | undefined
+  const data: string[] = []
+  for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith('id:')) id = line.slice(3).trim()
+    else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
+  }
+  return data.length === 0 ? undefined : { id, data: data.join('\n') }
+}

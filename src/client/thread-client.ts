@@ -1,0 +1,243 @@
+import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
+import type { Json } from '../core/json.ts'
+import type { Message, UserPart } from '../core/message.ts'
+import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
+import { type Api, type ApiError, createApi, type ApiOptions } from './api.ts'
+import { type Connection, nextConnection } from './connection.ts'
+import { createExternalStore, type ExternalStore } from './external-store.ts'
+import { followThread } from './follow-thread.ts'
+
+/** A message that was written here and is not stored yet, or could not be. */
+export interface PendingMessage {
+  readonly id: string
+  readonly parts: readonly UserPart[]
+  readonly state: 'sending' | 'failed'
+  readonly error?: string
+}
+
+export interface ThreadSnapshot {
+  readonly threadId: string
+  readonly status: 'loading' | 'ready'
+  readonly title: string
+  /** What has been loaded, oldest first. The same object as before where nothing changed. */
+  readonly messages: readonly Message[]
+  readonly pending: readonly PendingMessage[]
+  readonly hasOlder: boolean
+  readonly isLoadingOlder: boolean
+  readonly isRunning: boolean
+  readonly connection: Connection
+}
+
+export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
+  loadOlder(): Promise<void>
+  send(parts: readonly UserPart[], options?: { readonly replaces?: string }): Promise<void>
+  /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
+  retry(pendingId: string): Promise<void>
+  discard(pendingId: string): void
+  stop(): Promise<void>
+  regenerate(messageId?: string): Promise<void>
+  continue(): Promise<void>
+  decide(callId: string, decision: DecisionAnswer): Promise<void>
+  resolve(callId: string, resolution: 'retry' | 'done' | 'skip', result?: Json): Promise<void>
+}
+
+export interface DecisionAnswer {
+  readonly decision: 'accept' | 'reject'
+  readonly args?: Json
+  readonly feedback?: string
+}
+
+export interface ThreadClientOptions extends ApiOptions {
+  readonly threadId: string
+  readonly pageSize?: number
+  /** A chat that does not exist yet: it begins with its first message. */
+  readonly isNew?: boolean
+  readonly random?: () => number
+  readonly newId?: () => string
+}
+
+interface LedgerPage {
+  readonly results: readonly Message[]
+  readonly nextCursor: string | null
+  readonly seq: number
+}
+
+/**
+ * A thread as a page shows it. It runs the same fold as the server over the same facts; what it shows
+ * is what is stored, and what was written here and is on its way.
+ */
+export function createThreadClient(options: ThreadClientOptions): ThreadClient {
+  const { threadId, pageSize = 30 } = options
+  const api: Api = createApi(options)
+  const base = `/api/threads/${encodeURIComponent(threadId)}`
+  const newId = options.newId ?? (() => crypto.randomUUID())
+  let view: ThreadView = { seq: 0, messages: [] }
+  let cursor: string | null = null
+  let exists = options.isNew !== true
+
+  const store = createExternalStore<ThreadSnapshot>(
+    {
+      threadId,
+      status: exists ? 'loading' : 'ready',
+      title: '',
+      messages: [],
+      pending: [],
+      hasOlder: false,
+      isLoadingOlder: false,
+      isRunning: false,
+      connection: { status: 'idle' },
+    },
+    () => (exists ? connect() : () => {}),
+  )
+  let disconnect = () => {}
+
+  const show = (change: Partial<ThreadSnapshot> = {}) =>
+    store.update((snapshot) => {
+      const stored = new Set(view.messages.map(({ id }) => id as string))
+      const last = view.messages.at(-1)
+      const pending = (change.pending ?? snapshot.pending).filter(({ id }) => !stored.has(id))
+      return {
+        ...snapshot,
+        ...change,
+        messages: view.messages,
+        title: view.title ?? change.title ?? snapshot.title,
+        hasOlder: cursor !== null,
+        isRunning: last?.role === 'assistant' && last.progress.status === 'running',
+        pending:
+          pending.length === snapshot.pending.length
+            ? (change.pending ?? snapshot.pending)
+            : pending,
+      }
+    })
+
+  const connect = () => {
+    const controller = new AbortController()
+    const onOnline = () => wake()
+    let wake = () => {}
+    globalThis.addEventListener?.('online', onOnline)
+    const onFrame = (frame: EventFrame) => apply(toChanges(frame))
+    void followThread(
+      {
+        api,
+        threadId,
+        position: () => view.seq,
+        load: loadNewest,
+        onFrame,
+        onConnection(event) {
+          const connection = nextConnection(store.getSnapshot().connection, event)
+          show({ connection })
+          return connection.status === 'backing-off' ? connection.delayMs : null
+        },
+        random: options.random ?? Math.random,
+        isOnline: () => globalThis.navigator?.onLine !== false,
+        wait: (ms, signal) =>
+          new Promise((resolve) => {
+            const timer = setTimeout(resolve, ms)
+            wake = () => {
+              clearTimeout(timer)
+              resolve()
+            }
+            signal.addEventListener('abort', wake)
+          }),
+      },
+      controller.signal,
+    )
+    disconnect = () => {
+      globalThis.removeEventListener?.('online', onOnline)
+      controller.abort()
+      show({ connection: nextConnection(store.getSnapshot().connection, { type: 'stopped' }) })
+    }
+    return () => disconnect()
+  }
+
+  const apply = (changes: readonly Change[]) => {
+    const next = foldThread(view, changes)
+    if (next === view) return
+    view = next
+    show()
+  }
+
+  const readPage = (from: string | null, signal?: AbortSignal): Promise<LedgerPage> => {
+    const place = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
+    const path = `${base}/messages?format=ledger&results=lazy&limit=${pageSize}${place}`
+    return api.get<LedgerPage>(path, signal)
+  }
+
+  const loadNewest = async (signal: AbortSignal) => {
+    const [thread, page] = await Promise.all([
+      api.get<{ readonly title: string }>(base, signal),
+      readPage(null, signal),
+    ])
+    view = { seq: page.seq, messages: page.results.toReversed() }
+    cursor = page.nextCursor
+    show({ status: 'ready', title: thread.title })
+  }
+
+  /** The answer to it is followed, not read: closing it changes nothing about the run. */
+  const ask = async (path: string, body: unknown) => {
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const response = await api.open(path, init)
+    await response.body?.cancel()
+  }
+
+  const post = async (message: PendingMessage, replaces?: string) => {
+    const { id, parts } = message
+    const put = (state: PendingMessage) =>
+      show({
+        pending: [...store.getSnapshot().pending.filter((other) => other.id !== id), state],
+      })
+    put({ id, parts, state: 'sending' })
+    try {
+      await ask('/api/chat', {
+        id: threadId,
+        messages: [{ id, role: 'user', parts }],
+        trigger: 'submit-message',
+        ...(replaces === undefined ? {} : { messageId: replaces }),
+      })
+      if (!exists) {
+        exists = true
+        connect()
+      }
+    } catch (error) {
+      put({ id, parts, state: 'failed', error: (error as ApiError).message })
+      throw error
+    }
+  }
+
+  return {
+    ...store,
+    async loadOlder() {
+      if (cursor === null || store.getSnapshot().isLoadingOlder) return
+      show({ isLoadingOlder: true })
+      try {
+        const page = await readPage(cursor)
+        cursor = page.nextCursor
+        view = { ...view, messages: [...page.results.toReversed(), ...view.messages] }
+      } finally {
+        show({ isLoadingOlder: false })
+      }
+    },
+    send: (parts, { replaces } = {}) =>
+      post({ id: replaces ?? newId(), parts, state: 'sending' }, replaces),
+    async retry(pendingId) {
+      const message = store.getSnapshot().pending.find(({ id }) => id === pendingId)
+      if (message !== undefined) await post(message)
+    },
+    discard: (pendingId) =>
+      show({ pending: store.getSnapshot().pending.filter(({ id }) => id !== pendingId) }),
+    async stop() {
+      await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
+    },
+    regenerate: (messageId) =>
+      ask('/api/chat', { id: threadId, messages: [], trigger: 'regenerate-message', messageId }),
+    continue: () => ask(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
+    async decide(callId, answer) {
+      await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
+    },
+    async resolve(callId, resolution, result) {
+      const body = result === undefined ? { resolution } : { resolution, result }
+      await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/resolve`, body)
+    },
+  }
+}

@@ -1,0 +1,151 @@
+/** The text is not JSON from here on. */
+export class JsonFault extends Error {
+  override readonly name = 'JsonFault'
+}
+
+interface Scan {
+  at: number
+  depth: number
+  inString: boolean
+}
+
+/**
+ * Reads a JSON text that arrives in pieces, value by value. The caller decides which containers to
+ * walk into and which to take whole, so what is held is one value, not the document.
+ */
+export class JsonReader {
+  readonly #pieces: AsyncIterator<string>
+  #text = ''
+  #at = 0
+  #line = 1
+  #isOver = false
+
+  constructor(pieces: AsyncIterator<string>) {
+    this.#pieces = pieces
+  }
+
+  /** The line of the place that has been reached. */
+  get line(): number {
+    return this.#line + countLines(this.#text, this.#at)
+  }
+
+  /** The next character that is not white space, without taking it; '' at the end. */
+  async peek(): Promise<string> {
+    for (;;) {
+      while (this.#at < this.#text.length) {
+        const char = this.#text[this.#at] as string
+        if (char !== ' ' && char !== '\n' && char !== '\r' && char !== '\t') return char
+        this.#at++
+      }
+      if (!(await this.#more())) return ''
+    }
+  }
+
+  async take(char: string): Promise<boolean> {
+    if ((await this.peek()) !== char) return false
+    this.#at++
+    return true
+  }
+
+  async expect(char: string): Promise<void> {
+    if (!(await this.take(char))) throw await this.fault(`"${char}" is missing`)
+  }
+
+  async fault(what: string): Promise<JsonFault> {
+    const isCut = (await this.peek()) === ''
+    return new JsonFault(
+      isCut ? `the file ends in the middle (line ${this.line})` : `${what} (line ${this.line})`,
+    )
+  }
+
+  /** The text of the next value, complete by its brackets and quotes. */
+  async readText(): Promise<string> {
+    const first = await this.peek()
+    if (first === '' || ',:]}'.includes(first)) throw await this.fault('a value is missing')
+    const scan: Scan = { at: 0, depth: 0, inString: false }
+    this.#drop()
+    while (!scanValue(this.#text, scan)) {
+      if (await this.#more()) continue
+      if (scan.inString || scan.depth > 0) {
+        this.#at = this.#text.length
+        throw await this.fault('')
+      }
+      break
+    }
+    this.#at = Math.min(scan.at, this.#text.length)
+    return this.#text.slice(0, this.#at)
+  }
+
+  /** All that is left, in pieces. */
+  async *rest(): AsyncGenerator<string> {
+    do {
+      yield this.#text.slice(this.#at)
+      this.#at = this.#text.length
+    } while (await this.#more())
+  }
+
+  async #more(): Promise<boolean> {
+    if (this.#isOver) return false
+    const next = await this.#pieces.next()
+    if (next.done === true) {
+      this.#isOver = true
+      return false
+    }
+    this.#drop()
+    this.#text += next.value
+    return true
+  }
+
+  #drop(): void {
+    this.#line += countLines(this.#text, this.#at)
+    this.#text = this.#text.slice(this.#at)
+    this.#at = 0
+  }
+}
+
+/** True once the value is whole; `at` is then its end. May be called again with more text. */
+function scanValue(text: string, scan: Scan): boolean {
+  for (; scan.at < text.length; scan.at++) {
+    const char = text.charCodeAt(scan.at)
+    if (scan.inString) {
+      if (char === backslash) scan.at++
+      else if (char === quote) {
+        scan.inString = false
+        if (scan.depth === 0) return advance(scan)
+      }
+      continue
+    }
+    switch (char) {
+      case quote:
+        scan.inString = true
+        break
+      case openBrace:
+      case openBracket:
+        scan.depth++
+        break
+      case closeBrace:
+      case closeBracket:
+        if (scan.depth === 0) return true
+        scan.depth--
+        if (scan.depth === 0) return advance(scan)
+        break
+      default:
+        if (scan.depth === 0 && (char === comma || char <= space)) return true
+    }
+  }
+  return false
+}
+
+function advance(scan: Scan): true {
+  scan.at++
+  return true
+}
+
+function countLines(text: string, end: number): number {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines++
+  return lines
+}
+
+const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d] as const
+const [openBracket, closeBracket, comma, space] = [0x5b, 0x5d, 0x2c, 0x20] as const

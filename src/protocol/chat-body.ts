@@ -1,0 +1,128 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import {
+  type CallId,
+  type MessageId,
+  parseCallId,
+  parseMessageId,
+  parseThreadId,
+  type ThreadId,
+} from '../core/ids.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { UserPart } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+
+/** What a client of the AI SDK asks for with one POST. The rest of its history is not ours to believe. */
+export type ChatRequest = { readonly threadId: ThreadId } & (
+  | {
+      readonly kind: 'send'
+      readonly message: {
+        readonly id: MessageId
+        readonly parts: readonly UserPart[]
+        readonly metadata?: Json
+      }
+      /** The message that is edited: it and what follows it are replaced. */
+      readonly replaces?: MessageId
+    }
+  | { readonly kind: 'regenerate'; readonly messageId?: MessageId }
+  /** What people and the client's own tools said about calls of a turn. */
+  | {
+      readonly kind: 'answers'
+      readonly messageId: MessageId
+      readonly decisions: readonly ChatDecision[]
+      readonly outputs: readonly ChatOutput[]
+    }
+)
+
+export interface ChatDecision {
+  readonly callId: CallId
+  readonly decision: 'accept' | 'reject'
+  readonly feedback?: string
+}
+
+export interface ChatOutput {
+  readonly callId: CallId
+  readonly outcome:
+    | { readonly kind: 'result'; readonly value: Json }
+    | { readonly kind: 'error'; readonly error: string }
+}
+
+/** Reads the body that the default transports of AI SDK 5, 6 and 7 send. */
+export function parseChatBody(body: unknown): ChatRequest {
+  if (!isJsonObject(body)) throw bad('The body is a JSON object.')
+  const threadId = parseThreadId(body.id)
+  const messageId = body.messageId == null ? undefined : parseMessageId(body.messageId)
+  const last = lastMessage(body)
+  if (body.trigger === 'regenerate-message') {
+    return withDefined({ kind: 'regenerate', threadId } as const, { messageId })
+  }
+  if (body.trigger !== undefined && body.trigger !== 'submit-message') {
+    throw bad('"trigger" is "submit-message" or "regenerate-message".')
+  }
+  if (last === undefined) throw bad('"messages" has the message to answer, or "message" is it.')
+  if (last.role === 'assistant') return parseAnswers(threadId, last)
+  if (last.role !== 'user') throw bad('The last message is a user message.')
+  const message = withDefined(
+    { id: parseMessageId(last.id), parts: parseUserParts(last) },
+    { metadata: last.metadata },
+  )
+  return withDefined({ kind: 'send', threadId, message } as const, { replaces: messageId })
+}
+
+function lastMessage(body: JsonObject): JsonObject | undefined {
+  const { message, messages } = body
+  if (messages !== undefined && !Array.isArray(messages)) throw bad('"messages" is a list.')
+  const last: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined)
+  if (last !== undefined && !isJsonObject(last)) throw bad('A message is a JSON object.')
+  return last
+}
+
+function parseUserParts(message: JsonObject): readonly UserPart[] {
+  const { parts, content } = message
+  if (parts === undefined && typeof content === 'string') return textParts(content)
+  if (!Array.isArray(parts)) throw bad('A user message has "parts".')
+  const read = (parts as readonly Json[]).flatMap((part): readonly UserPart[] => {
+    if (!isJsonObject(part)) throw bad('A part is a JSON object.')
+    if (part.type === 'text' && typeof part.text === 'string') return textParts(part.text)
+    if (part.type !== 'file') return []
+    const { mediaType, url, filename } = part
+    if (typeof mediaType !== 'string' || typeof url !== 'string') {
+      throw bad('A file part has "mediaType" and "url".')
+    }
+    const file = { type: 'file', mediaType, url } as const
+    return [typeof filename === 'string' ? { ...file, filename } : file]
+  })
+  if (read.length === 0) throw bad('The message is empty: it has no text and no file.')
+  return read
+}
+
+function textParts(text: string): readonly UserPart[] {
+  if (text.trim() === '') return []
+  return [{ type: 'text', text }]
+}
+
+/** Answers are in the parts of the assistant's message that the client sends back. */
+function parseAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
+  const decisions: ChatDecision[] = []
+  const outputs: ChatOutput[] = []
+  for (const part of Array.isArray(message.parts) ? (message.parts as readonly Json[]) : []) {
+    if (!isJsonObject(part) || typeof part.toolCallId !== 'string') continue
+    const callId = parseCallId(part.toolCallId)
+    const { approval } = part
+    if (part.state === 'approval-responded' && isJsonObject(approval)) {
+      const decision = approval.approved === true ? 'accept' : 'reject'
+      const feedback = typeof approval.reason === 'string' ? approval.reason : undefined
+      decisions.push(withDefined({ callId, decision } as const, { feedback }))
+    } else if (part.state === 'output-available') {
+      outputs.push({ callId, outcome: { kind: 'result', value: part.output ?? null } })
+    } else if (part.state === 'output-error' && typeof part.errorText === 'string') {
+      outputs.push({ callId, outcome: { kind: 'error', error: part.errorText } })
+    }
+  }
+  const messageId = parseMessageId(message.id)
+  if (decisions.length === 0 && outputs.length === 0) {
+    throw bad('The last message is the assistant’s and answers nothing.')
+  }
+  return { kind: 'answers', threadId, messageId, decisions, outputs }
+}
+
+const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

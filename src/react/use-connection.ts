@@ -1,0 +1,5 @@
+import type { Connection } from '../client/connection.ts'
+import { useThread } from './use-thread.ts'
+
+/** How a thread's screen is connected, for those who show it. */
+export const useConnection = (threadId: string): Connection => useThread(threadId).connection

@@ -1,0 +1,14 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import type { ThreadClient, ThreadSnapshot } from '../client/thread-client.ts'
+import { useClients } from './holdfast-provider.tsx'
+
+export type UsedThread = ThreadSnapshot & Omit<ThreadClient, 'getSnapshot' | 'subscribe'>
+
+/** A thread, live: what it shows, and what can be done with it. */
+export function useThread(id: string, options: { readonly isNew?: boolean } = {}): UsedThread {
+  const clients = useClients()
+  const { isNew = false } = options
+  const client = useMemo(() => clients.thread(id, isNew), [clients, id, isNew])
+  const snapshot = useSyncExternalStore(client.subscribe, client.getSnapshot, client.getSnapshot)
+  return useMemo(() => ({ ...client, ...snapshot }), [client, snapshot])
+}

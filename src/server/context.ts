@@ -1,0 +1,77 @@
+import { parseThreadId, type ThreadId } from '../core/ids.ts'
+import type { Thread } from '../core/thread.ts'
+import type { Holdfast } from '../engine/create-holdfast.ts'
+import { badRequest, HttpError, notFound } from './http-error.ts'
+import type { Limits } from './handler-options.ts'
+import type { RouteRequest } from './router.ts'
+
+/** What every route works with. */
+export interface ServerContext {
+  readonly holdfast: Holdfast
+  readonly limits: Limits
+  readonly keepAliveMs: number
+  readonly version: string
+  readonly followers: OwnerCounter
+  readonly runs: OwnerCounter
+}
+
+/** How many of something each owner has open in this process. */
+export interface OwnerCounter {
+  /** Refuses with 429 over the limit; the returned function gives the place back, once. */
+  take(ownerId: string): () => void
+}
+
+export function createOwnerCounter(limit: number, what: string): OwnerCounter {
+  const counts = new Map<string, number>()
+  return {
+    take(ownerId) {
+      const count = counts.get(ownerId) ?? 0
+      if (count >= limit) {
+        throw new HttpError(429, 'too-many', `You have ${count} ${what} open, which is the most.`)
+      }
+      counts.set(ownerId, count + 1)
+      let given = false
+      return () => {
+        if (given) return
+        given = true
+        const left = (counts.get(ownerId) ?? 1) - 1
+        if (left === 0) counts.delete(ownerId)
+        else counts.set(ownerId, left)
+      }
+    },
+  }
+}
+
+/** The thread that a request is about, if it is the caller's own; anyone else's is not there (HT2). */
+export async function findThread(context: ServerContext, request: RouteRequest): Promise<Thread> {
+  return readOwned(context, request, parseThreadId(request.params['id']))
+}
+
+export async function readOwned(
+  { holdfast }: ServerContext,
+  { ownerId }: RouteRequest,
+  id: ThreadId,
+): Promise<Thread> {
+  const thread = await holdfast.store.readThread(id)
+  if (thread === null || thread.ownerId !== ownerId) throw notFound('thread')
+  return thread
+}
+
+/** A query parameter that may be there once. */
+export function parameter(url: URL, name: string): string | undefined {
+  const values = url.searchParams.getAll(name)
+  if (values.length > 1) throw badRequest(`"${name}" is given more than once.`)
+  return values[0]
+}
+
+export function oneOf<Word extends string>(
+  url: URL,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = parameter(url, name)
+  if (value === undefined) return undefined
+  const word = words.find((known) => known === value)
+  if (word === undefined) throw badRequest(`"${name}" is one of ${words.join(', ')}.`)
+  return word
+}

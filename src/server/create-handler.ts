@@ -1,0 +1,64 @@
+import type { Holdfast } from '../engine/create-holdfast.ts'
+import { createOwnerCounter, type ServerContext } from './context.ts'
+import { checkOrigin, identify, nobody } from './guard.ts'
+import { defaultLimits, type HandlerOptions, type RequestRecord } from './handler-options.ts'
+import { toErrorResponse } from './http-error.ts'
+import { matchRoute, type Route } from './router.ts'
+import { aboutRoutes } from './routes/about.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { eventRoutes } from './routes/events.ts'
+import { messageRoutes } from './routes/messages.ts'
+import { threadRoutes } from './routes/threads.ts'
+import { toolCallRoutes } from './routes/tool-calls.ts'
+
+export type Handler = (request: Request) => Promise<Response>
+
+/** The whole HTTP contract as one web-standard function. */
+export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}): Handler {
+  const limits = { ...defaultLimits, ...options.limits }
+  const context: ServerContext = {
+    holdfast,
+    limits,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    version: options.version ?? '0.1.0',
+    followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
+    runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+  }
+  const routes: readonly Route[] = [
+    ...aboutRoutes(context),
+    ...threadRoutes(context),
+    ...messageRoutes(context),
+    ...eventRoutes(context),
+    ...toolCallRoutes(context),
+    ...chatRoutes(context),
+  ]
+
+  return async (request) => {
+    const started = performance.now()
+    const url = new URL(request.url)
+    let route = ''
+    let error: unknown
+    const respond = async (): Promise<Response> => {
+      try {
+        checkOrigin(request, url, options)
+        const match = matchRoute(routes, request.method, url.pathname)
+        route = match.route.path
+        const ownerId = match.route.isPublic === true ? nobody : await identify(request, options)
+        return await match.route.handle({ request, url, params: match.params, ownerId })
+      } catch (thrown) {
+        error = thrown
+        return toErrorResponse(thrown)
+      }
+    }
+    const response = await respond()
+    const record: RequestRecord = {
+      method: request.method,
+      route,
+      status: response.status,
+      ms: performance.now() - started,
+      ...(response.status >= 500 ? { error } : {}),
+    }
+    options.log?.(record)
+    return response
+  }
+}

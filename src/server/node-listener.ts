@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import type { Handler } from './create-handler.ts'
+
+export interface ListenOptions {
+  readonly port: number
+  readonly host: string
+  /** A client that does not read for this long is cut off: what waits for it is not kept for ever. */
+  readonly stallMs?: number
+}
+
+export interface Listening {
+  readonly url: string
+  /** Takes no more requests, ends open streams so that their clients resume elsewhere, and waits. */
+  close(): Promise<void>
+}
+
+/** Serves a web-standard handler on Node's own HTTP server. */
+export async function listen(handler: Handler, options: ListenOptions): Promise<Listening> {
+  const streams = new Set<ServerResponse>()
+  const server = createServer((incoming, outgoing) => {
+    streams.add(outgoing)
+    outgoing.on('close', () => streams.delete(outgoing))
+    void serve(handler, incoming, outgoing, options.stallMs ?? 30_000)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  return {
+    url: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const stream of streams) if (stream.headersSent) stream.destroy()
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+async function serve(
+  handler: Handler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  stallMs: number,
+): Promise<void> {
+  const gone = new AbortController()
+  outgoing.on('close', () => gone.abort())
+  try {
+    const request = toRequest(incoming, gone.signal)
+    const response =
+      request === null
+        ? Response.json(
+            { error: { code: 'bad-request', message: 'Bad address.' } },
+            { status: 400 },
+          )
+        : await handler(request)
+    outgoing.writeHead(response.status, [...response.headers].flat())
+    // An answer may come before the whole question was read: the rest is let go.
+    incoming.resume()
+    if (response.body === null) outgoing.end()
+    else await send(response.body, outgoing, gone.signal, stallMs)
+  } catch {
+    // The handler answers every failure itself; what is left is a connection that is gone.
+    outgoing.destroy()
+  }
+}
+
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
+  const { method = 'GET', headers, url = '/' } = incoming
+  const address = URL.parse(url, `http://${headers.host ?? 'localhost'}`)
+  if (address === null || !url.startsWith('/')) return null
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return new Request(address, {
+    method,
+    headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+    signal,
+    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' } : {}),
+  } as RequestInit)
+}
+
+async function send(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+  stallMs: number,
+): Promise<void> {
+  const reader = body.getReader()
+  const leave = () => void reader.cancel().catch(() => undefined)
+  gone.addEventListener('abort', leave)
+  if (gone.aborted) leave()
+  while (!gone.aborted) {
+    const { done, value } = await reader.read()
+    if (done) break
+    if (!outgoing.write(value)) await drained(outgoing, gone, stallMs)
+  }
+  outgoing.end()
+}
+
+function drained(outgoing: ServerResponse, gone: AbortSignal, stallMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = setTimeout(() => outgoing.destroy(), stallMs)
+    const done = () => {
+      clearTimeout(stalled)
+      outgoing.off('drain', done)
+      gone.removeEventListener('abort', done)
+      resolve()
+    }
+    outgoing.on('drain', done)
+    gone.addEventListener('abort', done)
+  })
+}

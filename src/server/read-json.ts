@@ -1,0 +1,99 @@
+import type { Json } from '../core/json.ts'
+import { badRequest, HttpError } from './http-error.ts'
+
+const deepest = 64
+
+/** A JSON body, with its type, size and depth checked before anything looks at it (HT3). */
+export async function readJson(request: Request, maxBytes: number): Promise<Json> {
+  const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
+  if (text === null) return {}
+  if (depthOf(text) > deepest) throw badRequest(`The body is nested deeper than ${deepest} levels.`)
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw badRequest('The body is not JSON.')
+  }
+}
+
+/** Null for a request that has no body and claims none. */
+export async function readText(
+  request: Request,
+  maxBytes: number,
+  types: RegExp,
+): Promise<string | null> {
+  const type = request.headers.get('content-type')
+  if (type === null ? hasBody(request) : !types.test(type)) {
+    throw new HttpError(
+      415,
+      'unsupported-type',
+      'Send the body as "content-type: application/json".',
+    )
+  }
+  if (type === null) return null
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  try {
+    const bytes = await readBytes(request, maxBytes)
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw error instanceof HttpError ? error : badRequest('The body is not UTF-8.')
+  }
+}
+
+const tooLarge = (maxBytes: number): HttpError =>
+  new HttpError(413, 'too-large', `The body is larger than ${maxBytes} bytes.`)
+
+function hasBody(request: Request): boolean {
+  if (request.body === null) return false
+  const length = request.headers.get('content-length')
+  if (length !== null) return length !== '0'
+  return request.headers.has('transfer-encoding')
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const reader = request.body?.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  while (reader !== undefined) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.byteLength
+    if (size > maxBytes) {
+      // Closing it would close the connection that the answer has to go out on.
+      void drain(reader)
+      throw tooLarge(maxBytes)
+    }
+    chunks.push(value)
+  }
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The client has gone; there is nobody left to answer.
+  }
+}
+
+/** Counted on the text: a parser would have built it all first. */
+function depthOf(text: string): number {
+  let depth = 0
+  let most = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index]
+    if (inString) {
+      if (char === '\\') index++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '{' || char === '[') most = Math.max(most, ++depth)
+    else if (char === '}' || char === ']') depth--
+  }
+  return most
+}

@@ -1,0 +1,62 @@
+import type { OwnerId } from '../core/ids.ts'
+import { badRequest, HttpError } from './http-error.ts'
+
+export interface RouteRequest {
+  readonly request: Request
+  readonly url: URL
+  /** What stood in the place of each `:name`, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly ownerId: OwnerId
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** `/api/threads/:id` */
+  readonly path: string
+  readonly handle: (request: RouteRequest) => Promise<Response>
+  /** Answered to everyone: it says nothing about anybody. */
+  readonly isPublic?: true
+}
+
+export interface Match {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Finds the route of a request; 404 for an unknown path, 405 for a known path with another method. */
+export function matchRoute(routes: readonly Route[], method: string, pathname: string): Match {
+  const segments = pathname.split('/')
+  const allowed: string[] = []
+  for (const route of routes) {
+    const params = matchPath(route.path.split('/'), segments)
+    if (params === null) continue
+    if (route.method === method) return { route, params }
+    allowed.push(route.method)
+  }
+  if (allowed.length > 0) {
+    throw new HttpError(405, 'method-not-allowed', `This takes ${allowed.join(', ')}.`)
+  }
+  throw new HttpError(404, 'not-found', 'There is nothing here.')
+}
+
+function matchPath(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Readonly<Record<string, string>> | null {
+  if (pattern.length !== segments.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] as string
+    if (part.startsWith(':') && segment !== '') params[part.slice(1)] = decode(segment)
+    else if (part !== segment) return null
+  }
+  return params
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw badRequest('The address has a broken percent sign.')
+  }
+}

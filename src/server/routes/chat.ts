@@ -1,0 +1,189 @@
+import { assertNever } from '../../core/assert-never.ts'
+import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import type { Turn } from '../../core/message.ts'
+import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
+import type { SendResult } from '../../engine/send.ts'
+import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
+import { userTextOf } from '../../views/user-content.ts'
+import { chatResponse } from '../chat-response.ts'
+import { findThread, parameter, readOwned, type ServerContext } from '../context.ts'
+import { HttpError, notFound } from '../http-error.ts'
+import { readJson } from '../read-json.ts'
+import type { Route, RouteRequest } from '../router.ts'
+import { readTurn } from '../turn-stream.ts'
+
+/** The front door for AI SDK clients. */
+export function chatRoutes(context: ServerContext): readonly Route[] {
+  const { holdfast, limits } = context
+  return [
+    {
+      method: 'POST',
+      path: '/api/chat',
+      async handle(request) {
+        const chat = parseChatBody(await readJson(request.request, limits.bodyBytes))
+        checkText(chat, limits.textChars)
+        await openThread(context, request, chat)
+        if (chat.kind === 'answers') return answer(context, request, chat)
+        const leave = context.runs.take(request.ownerId)
+        try {
+          const sent = await (chat.kind === 'send'
+            ? holdfast.send(chat)
+            : holdfast.regenerate(chat))
+          return respond(context, request, chat.threadId, sent)
+        } finally {
+          // The place is taken for as long as the run lives, not for as long as somebody reads it.
+          void holdfast.settled(chat.threadId).finally(leave)
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/chat/:id/stream',
+      async handle(request) {
+        const { id } = await findThread(context, request)
+        const message = parameter(request.url, 'message')
+        const turn =
+          message === undefined
+            ? await findLive(context, id)
+            : await readTurn(holdfast, id, parseMessageId(message))
+        if (turn === null) return new Response(null, { status: 204 })
+        return chatResponse(context, request, { threadId: id, turnId: turn.id })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/chat/:id/stop',
+      async handle(request) {
+        const { id } = await findThread(context, request)
+        const { kind } = await holdfast.stop(id)
+        if (kind === 'no-thread') throw notFound('thread')
+        return Response.json({ status: kind })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/chat/:id/continue',
+      async handle(request) {
+        const { id } = await findThread(context, request)
+        const before = await findLast(context, id)
+        const continued = await holdfast.continue(id)
+        switch (continued.kind) {
+          case 'continued':
+            return chatResponse(context, request, {
+              threadId: id,
+              turnId: continued.turnId,
+              ...(before === null ? {} : { sent: before }),
+            })
+          case 'run-active':
+            throw runActive(continued.turnId)
+          case 'nothing-to-continue':
+            throw new HttpError(409, 'nothing-to-continue', 'The last answer is complete.')
+          case 'no-thread':
+            throw notFound('thread')
+          default:
+            return assertNever(continued)
+        }
+      },
+    },
+  ]
+}
+
+/** A new chat begins with its first message; one that exists must be the caller's own. */
+async function openThread(
+  context: ServerContext,
+  request: RouteRequest,
+  chat: ChatRequest,
+): Promise<void> {
+  const { store, clock } = context.holdfast
+  if (chat.kind !== 'send') {
+    await readOwned(context, request, chat.threadId)
+    return
+  }
+  const { threadId: id } = chat
+  const title = titleOf(chat)
+  const { ownerId } = request
+  const created = await store.createThread({ id, ownerId, title, at: clock.now() })
+  if (created.kind === 'taken') throw notFound('thread')
+}
+
+const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {
+  const text = userTextOf({ ...message, role: 'user', seq: 0, createdAt: 0 }).trim()
+  const line = text.replace(/\s+/g, ' ')
+  return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
+}
+
+function checkText(chat: ChatRequest, most: number): void {
+  if (chat.kind !== 'send') return
+  const size = chat.message.parts.reduce(
+    (sum, part) => sum + (part.type === 'text' ? part.text.length : 0),
+    0,
+  )
+  if (size > most) {
+    throw new HttpError(413, 'too-large', `The message is longer than ${most} characters.`)
+  }
+}
+
+function respond(
+  context: ServerContext,
+  request: RouteRequest,
+  threadId: ThreadId,
+  sent: SendResult,
+): Response {
+  switch (sent.kind) {
+    case 'started':
+    case 'joined':
+    case 'repeated':
+      return chatResponse(context, request, { threadId, turnId: sent.turnId })
+    case 'run-active':
+      throw runActive(sent.turnId)
+    case 'no-thread':
+      throw notFound('thread')
+    default:
+      return assertNever(sent)
+  }
+}
+
+const runActive = (turnId: MessageId): HttpError =>
+  new HttpError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
+    messageId: turnId,
+  })
+
+/** Approvals and results from the client: it has the turn as it was, and gets what follows. */
+async function answer(
+  context: ServerContext,
+  request: RouteRequest,
+  chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
+): Promise<Response> {
+  const { holdfast } = context
+  const { threadId, messageId: turnId, decisions, outputs } = chat
+  const sent = await readTurn(holdfast, threadId, turnId)
+  // A client sends every answer again that it ever gave: those that were decided are no news.
+  await holdfast.decide({ threadId, by: request.ownerId, decisions })
+  await holdfast.provideOutputs(threadId, outputs.map(toProvided))
+  return chatResponse(context, request, { threadId, turnId, sent })
+}
+
+const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
+  callId,
+  outcome:
+    outcome.kind === 'result'
+      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
+      : { state: 'failed', cause: 'tool-error', error: outcome.error },
+})
+
+async function findLast({ holdfast }: ServerContext, threadId: ThreadId): Promise<Turn | null> {
+  const page = await holdfast.store.readPage({
+    threadId,
+    limit: 1,
+    before: null,
+    live: 'include',
+    results: 'full',
+  })
+  const last = page?.messages[0]
+  return last?.role === 'assistant' ? last : null
+}
+
+async function findLive(context: ServerContext, threadId: ThreadId): Promise<Turn | null> {
+  const last = await findLast(context, threadId)
+  return last?.progress.status === 'running' ? last : null
+}

@@ -1,0 +1,41 @@
+import type { Seq } from '../../core/ids.ts'
+import { toEventFrames } from '../../protocol/event-frame.ts'
+import { findThread, parameter, type ServerContext } from '../context.ts'
+import { badRequest } from '../http-error.ts'
+import type { Route } from '../router.ts'
+import { sseData, toSseResponse } from '../sse.ts'
+
+export function eventRoutes(context: ServerContext): readonly Route[] {
+  const { holdfast, keepAliveMs, followers } = context
+  return [
+    {
+      method: 'GET',
+      path: '/api/threads/:id/events',
+      async handle(request) {
+        const { id, seq } = await findThread(context, request)
+        const after = placeOf(request.request, request.url)
+        if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
+        const leave = followers.take(request.ownerId)
+        const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
+          try {
+            for await (const frame of holdfast.subscribe(id, after, signal)) {
+              for (const each of toEventFrames(frame.after, frame.changes)) {
+                yield `id: ${each.seq}\n${sseData(each)}`
+              }
+            }
+          } finally {
+            leave()
+          }
+        }
+        return toSseResponse(source, { keepAliveMs })
+      },
+    },
+  ]
+}
+
+/** With both, what the browser remembers beats what the address said when it first connected. */
+function placeOf(request: Request, url: URL): Seq {
+  const value = request.headers.get('last-event-id') ?? parameter(url, 'after') ?? '0'
+  if (!/^\d{1,15}$/.test(value)) throw badRequest('"after" and Last-Event-ID are whole numbers.')
+  return Number(value)
+}

@@ -1,0 +1,148 @@
+import { parseCallId, parseMessageId } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
+import type { DecisionRequest, DecisionResult } from '../../engine/decide.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
+import { findThread, oneOf, type ServerContext } from '../context.ts'
+import { badRequest, HttpError, notFound } from '../http-error.ts'
+import { readJson } from '../read-json.ts'
+import type { Route } from '../router.ts'
+import { parseObject } from './threads.ts'
+
+const mostDecisions = 1_000
+
+export function toolCallRoutes(context: ServerContext): readonly Route[] {
+  const { holdfast, limits } = context
+  const { store } = holdfast
+  return [
+    {
+      method: 'GET',
+      path: '/api/messages/:id/tool-calls',
+      async handle({ params, url, ownerId }) {
+        const include = oneOf(url, 'include', ['all'])
+        const found = await store.findTurn(parseMessageId(params['id']))
+        if (found === null || found.ownerId !== ownerId) throw notFound('message')
+        const options = include === undefined ? {} : { include }
+        return Response.json(projectToolCalls(found.turn, found.threadId, options))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/threads/:id/tool-calls/:callId',
+      async handle(request) {
+        const { id } = await findThread(context, request)
+        const found = await store.readCall(id, parseCallId(request.params['callId']))
+        if (found === null) throw notFound('call')
+        return Response.json(projectToolCall(found.call, found.turn, id))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/threads/:id/tool-calls/:callId/decision',
+      async handle(request) {
+        const { id: threadId } = await findThread(context, request)
+        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const callId = parseCallId(request.params['callId'])
+        const decisions = [parseDecision(callId, body)]
+        const [result] = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+        const told = toDecisionJson(result as DecisionResult)
+        if ('status' in told) return Response.json(told)
+        const { status, code, message, details } = told.error
+        throw new HttpError(status, code, message, details)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/threads/:id/decisions',
+      async handle(request) {
+        const { id: threadId } = await findThread(context, request)
+        const { decisions: list } = parseObject(await readJson(request.request, limits.bodyBytes))
+        if (!Array.isArray(list) || list.length > mostDecisions) {
+          throw badRequest(`"decisions" is a list of at most ${mostDecisions}.`)
+        }
+        const decisions = (list as readonly Json[]).map((entry) => {
+          const body = parseObject(entry)
+          return parseDecision(parseCallId(body['callId']), body)
+        })
+        const results = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+        return Response.json({
+          results: results.map((result, index) => {
+            const told = toDecisionJson(result)
+            const callId = decisions[index]?.callId
+            if ('status' in told) return { callId, ...told }
+            const { code, message, details } = told.error
+            return { callId, error: { code, message, ...details } }
+          }),
+        })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/threads/:id/tool-calls/:callId/resolve',
+      async handle(request) {
+        const { id: threadId } = await findThread(context, request)
+        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const resolution = (['retry', 'done', 'skip'] as const).find(
+          (word) => word === body['resolution'],
+        )
+        if (resolution === undefined) throw badRequest('"resolution" is retry, done or skip.')
+        const callId = parseCallId(request.params['callId'])
+        const wanted = { threadId, callId, resolution, by: request.ownerId }
+        const answer = await holdfast.resolve(withDefined(wanted, { result: body['result'] }))
+        if (answer.kind === 'not-found') throw notFound('call')
+        if (answer.kind === 'not-unknown') {
+          const message = `The outcome of this call is not unknown: it is ${answer.state}.`
+          throw new HttpError(409, 'not-unknown', message, { state: answer.state })
+        }
+        return Response.json({ status: 'resolved', resolution })
+      },
+    },
+  ]
+}
+
+function parseDecision(
+  callId: DecisionRequest['callId'],
+  body: Readonly<Record<string, Json>>,
+): DecisionRequest {
+  const { decision, args, feedback } = body
+  if (decision !== 'accept' && decision !== 'reject') {
+    throw badRequest('"decision" is accept or reject.')
+  }
+  if (feedback !== undefined && typeof feedback !== 'string') {
+    throw badRequest('"feedback" is a text.')
+  }
+  return withDefined({ callId, decision } as const, { args, feedback })
+}
+
+type DecisionJson =
+  | { readonly status: 'accepted' | 'rejected' }
+  | { readonly error: Pick<HttpError, 'status' | 'code' | 'message' | 'details'> }
+
+function toDecisionJson(result: DecisionResult): DecisionJson {
+  const fault = (
+    status: number,
+    code: string,
+    message: string,
+    details: HttpError['details'] = {},
+  ): DecisionJson => ({ error: { status, code, message, details } })
+  switch (result.kind) {
+    case 'accepted':
+    case 'rejected':
+      return { status: result.kind }
+    case 'invalid-args':
+      return fault(422, 'invalid-args', `The arguments do not fit the tool: ${result.message}`)
+    case 'already-decided': {
+      const { by: decidedBy, kind: decision } = result.decision
+      const message = `This call was ${decision} by ${decidedBy}.`
+      return fault(409, 'already-decided', message, { decidedBy, decision })
+    }
+    case 'not-waiting':
+      return fault(
+        409,
+        'not-waiting',
+        `This call does not wait for a decision: it is ${result.state}.`,
+      )
+    default:
+      return fault(404, 'call-not-found', 'There is no such call.')
+  }
+}

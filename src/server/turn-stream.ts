@@ -1,0 +1,70 @@
+import { isTurnEvent, type TurnEvent } from '../core/event.ts'
+import { foldTurn } from '../core/fold-turn.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
+import type { Holdfast } from '../engine/create-holdfast.ts'
+import type { UiChunk } from '../views/ui-chunk.ts'
+import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { notFound } from './http-error.ts'
+
+export interface TurnStreamQuery {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  readonly sdk: SdkVersion | undefined
+  /** What the client has of it already: then only what follows is sent. */
+  readonly sent?: Turn
+}
+
+/**
+ * The thread was deleted or the server is going. Clients take a stream that ends in good order for a
+ * complete one, so this one must break.
+ */
+class TurnStreamBroken extends Error {
+  override readonly name = 'TurnStreamBroken'
+}
+
+/**
+ * A turn as AI SDK chunks: what there is of it, compact, then what is committed to it, until it waits
+ * or has ended. It ends only after that end is stored.
+ */
+export async function* streamTurn(
+  holdfast: Holdfast,
+  { threadId, turnId, sdk, sent }: TurnStreamQuery,
+  signal: AbortSignal,
+): AsyncGenerator<readonly UiChunk[], void> {
+  const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
+  let cursor = createUiChunkCursor(options)
+  let turn = await readTurn(holdfast, threadId, turnId)
+  const step = (): readonly UiChunk[] => {
+    const next = nextChunks(cursor, turn)
+    cursor = next.cursor
+    return next.chunks
+  }
+  const first = step()
+  if (first.length > 0) yield first
+  if (turn.progress.status !== 'running') return
+  for await (const frame of holdfast.subscribe(threadId, turn.lastSeq, signal)) {
+    for (const change of frame.changes) {
+      if (change.kind === 'turn' && change.turn.id === turnId) turn = change.turn
+    }
+    const events = frame.changes.flatMap((change): readonly TurnEvent[] =>
+      change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
+    )
+    turn = foldTurn(turn, events)
+    const chunks = step()
+    if (chunks.length > 0) yield chunks
+    if (turn.progress.status !== 'running') return
+  }
+  if (!signal.aborted) throw new TurnStreamBroken('The turn can no longer be followed here.')
+}
+
+export async function readTurn(
+  { store }: Holdfast,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<Turn> {
+  const message = await store.readMessage(threadId, turnId)
+  if (message?.role !== 'assistant') throw notFound('message')
+  return message
+}

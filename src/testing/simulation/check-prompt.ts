@@ -1,0 +1,32 @@
+import type { PromptMessage } from '../scripted-model.ts'
+import { findPromptFault } from './find-prompt-fault.ts'
+import type { Witness } from './witness.ts'
+
+/** User messages are numbered in their text, so that a prompt can be told apart and checked for gaps. */
+export const userText = (id: string): string => `message <${id}>`
+const numbered = /<([^>]+)>/g
+
+/** What the model is sent is valid (ST3), and has every message that is shown (LG4, LG6). */
+export function checkPrompt(
+  prompt: readonly PromptMessage[],
+  witnesses: Iterable<Witness>,
+  report: (rule: string, message: string) => void,
+): void {
+  const fault = findPromptFault(prompt)
+  if (fault !== undefined) report('ST3', `a prompt ${fault}\n  ${JSON.stringify(prompt)}`)
+  const sent = prompt.flatMap(({ role, content }) =>
+    role === 'user' ? [...JSON.stringify(content).matchAll(numbered)].map((match) => match[1]) : [],
+  )
+  const last = sent.at(-1)
+  for (const { view } of witnesses) {
+    const turn = view.messages.findLast((message) => message.role === 'assistant')
+    // One that was taken over may still speak of how things stood when it began.
+    if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
+    const shown = view.messages.flatMap(({ role, id, seq }) =>
+      role === 'user' && seq < turn.seq ? [id as string] : [],
+    )
+    if (shown.join(' ') !== sent.join(' ')) {
+      report('LG6', `a prompt has [${sent.join(' ')}] of [${shown.join(' ')}]`)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { needsPerson } from '../../core/call.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
+import { decide, resolve } from './decide-deeds.ts'
+import { someProcess } from './deeds.ts'
+import type { World } from './world.ts'
+
+const roundMs = 6_000
+const mostRounds = 20
+
+/** Nothing goes wrong any more and whoever is asked answers: then everything must come to its end. */
+export async function comeToRest(world: World): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    someProcess(world)
+    for (const viewer of world.viewers) {
+      if (viewer.through === null) viewer.connect(someProcess(world))
+    }
+    const until = world.scheduler.now() + roundMs
+    while (!world.isBroken && (await world.scheduler.step(until))) {
+      // Whatever is ready runs.
+    }
+    if (world.isBroken) return
+    const waiting = world.threads.filter((threadId) => !isAtRest(world, threadId))
+    if (waiting.length === 0 && round > 0) return
+    for (const threadId of waiting) answerAll(world, threadId)
+  }
+}
+
+const isAtRest = (world: World, threadId: ThreadId): boolean =>
+  world.witnessOf(threadId).lease === null &&
+  [...world.witnessOf(threadId).turns.values()].every(isOver)
+
+export const isOver = ({ progress }: Turn): boolean => progress.status === 'ended'
+
+function answerAll(world: World, threadId: ThreadId): void {
+  for (const turn of world.witnessOf(threadId).turns.values()) {
+    if (turn.progress.status !== 'waiting') continue
+    for (const call of callsOf(turn)) {
+      if (!needsPerson(call)) continue
+      const process = someProcess(world)
+      if (call.state === 'unknown') resolve(world, threadId, process, 'eve', call)
+      else decide(world, threadId, process, 'eve', [{ callId: call.id, decision: 'accept' }])
+    }
+  }
+}

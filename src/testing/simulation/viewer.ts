@@ -1,0 +1,102 @@
+import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { Frame } from '../../engine/tail.ts'
+import { findDifference } from './same-message.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import type { Witness } from './witness.ts'
+
+/** Somebody who looks at a thread, through whichever process, and folds what they are sent. */
+export interface Viewer {
+  readonly name: string
+  readonly threadId: ThreadId
+  readonly view: ThreadView
+  /** Which process it is connected to. */
+  readonly through: string | null
+  connect(process: SimulatedProcess): void
+  drop(): void
+  /** Forgets all, reads a page of this size and goes on from there. */
+  reload(process: SimulatedProcess, limit: number): Promise<void>
+}
+
+export interface ViewerParts {
+  readonly name: string
+  readonly threadId: ThreadId
+  readonly witness: Witness
+  readonly fold: typeof foldThread
+  readonly report: (rule: string, message: string) => void
+  /** How long it takes over each frame. */
+  readonly pause: () => Promise<void> | undefined
+}
+
+export function createViewer(parts: ViewerParts): Viewer {
+  const { name, threadId, witness, report } = parts
+  let view: ThreadView = { seq: 0, messages: [] }
+  /** Where what it has loaded begins. */
+  let from: Seq = 0
+  let connection: { readonly through: string; readonly controller: AbortController } | null = null
+
+  const receive = (frame: Frame) => {
+    if (frame.after !== view.seq || frame.seq <= frame.after) {
+      report('RS2', `${name} at ${view.seq} was sent ${frame.after} to ${frame.seq}`)
+    }
+    view = parts.fold(view, frame.changes)
+    if (view.seq !== frame.seq) view = { ...view, seq: frame.seq }
+    const expected = witness.viewAt(frame.seq)
+    if (expected === undefined) {
+      report('LG2', `${name} was shown ${frame.seq}, which was not stored`)
+      return
+    }
+    const window = expected.messages.filter(({ seq }) => seq >= from)
+    const difference = findDifference(view.messages, window)
+    if (difference !== undefined) report('LG4', `${name} at ${frame.seq} ${difference}`)
+  }
+
+  const follow = async (process: SimulatedProcess, controller: AbortController) => {
+    const { signal } = controller
+    try {
+      for await (const frame of process.holdfast.subscribe(threadId, view.seq, signal)) {
+        if (signal.aborted) return
+        receive(frame)
+        await parts.pause()
+        if (signal.aborted) return
+      }
+    } catch {
+      // The line to the database failed; whoever looks connects again.
+    }
+    if (connection?.controller === controller) connection = null
+  }
+
+  const viewer: Viewer = {
+    name,
+    threadId,
+    get view() {
+      return view
+    },
+    get through() {
+      return connection?.through ?? null
+    },
+    connect(process) {
+      viewer.drop()
+      const controller = new AbortController()
+      connection = { through: process.name, controller }
+      void follow(process, controller)
+    },
+    drop() {
+      connection?.controller.abort()
+      connection = null
+    },
+    async reload(process, limit) {
+      viewer.drop()
+      const query = { threadId, limit, before: null, live: 'include', results: 'full' } as const
+      const page = await process.store.readPage(query).catch(() => null)
+      if (page === null) return
+      view = { seq: page.seq, messages: page.messages.toReversed() }
+      from = page.hasMore ? (view.messages[0]?.seq ?? 0) : 0
+      const expected = witness.viewAt(page.seq)?.messages.filter(({ seq }) => seq >= from)
+      const difference = findDifference(view.messages, expected ?? [])
+      if (difference !== undefined) report('LG4', `${name}'s page at ${page.seq} ${difference}`)
+      viewer.connect(process)
+    },
+  }
+  return viewer
+}

@@ -1,0 +1,61 @@
+import type { CallOutcome } from '../../core/call.ts'
+import type { NewTurnEvent } from '../../core/event.ts'
+import type { CallEvent, CallLife } from '../../core/life.ts'
+import { at, begun, call, fact, recorded, settled } from './thread-script.ts'
+
+const origin = { id: call, providerCallId: 'call_0', name: 'look_up' }
+const announced = fact({ type: 'call-announced', callId: call, call: origin })
+const decided = (kind: 'accepted' | 'rejected') =>
+  fact({
+    type: 'call-decided',
+    callId: call,
+    decision: { kind, by: 'ana', at, inputHash: 'hash' },
+  })
+const revised = (isPartial: boolean) =>
+  fact({ type: 'call-revised', callId: call, name: 'look_at', input: { a: 1 }, isPartial })
+const resolved = (kind: 'retry' | 'done' | 'skip') =>
+  fact({ type: 'call-resolved', callId: call, resolution: { kind, by: 'ana', at } })
+
+export const failed: CallOutcome = { state: 'failed', cause: 'tool-error', error: 'No.' }
+export const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
+const unknown: CallOutcome = { state: 'unknown', cause: 'crashed' }
+const outcomes: readonly CallOutcome[] = [
+  { state: 'succeeded', output: { kind: 'inline', value: 'done' } },
+  failed,
+  { state: 'denied', cause: 'superseded' },
+  stopped,
+  { state: 'interrupted', cause: 'crashed' },
+  unknown,
+]
+
+/** The shortest way to each life. */
+export const ways: ReadonlyMap<CallLife | 'absent', readonly NewTurnEvent[]> = new Map<
+  CallLife | 'absent',
+  readonly NewTurnEvent[]
+>([
+  ['absent', []],
+  ['streaming', [announced]],
+  ['awaiting-approval', [recorded(call, { approval: 'required' })]],
+  ['ready', [recorded()]],
+  ['running', [recorded(), begun()]],
+  ...outcomes.map((outcome) => [outcome.state, [recorded(), begun(), settled(outcome)]] as const),
+  ['skipped', [recorded(), begun(), settled(unknown), resolved('skip')]],
+])
+
+/** Every fact about a call, in every shape that leads elsewhere. */
+export const callEvents: readonly CallEvent[] = [
+  announced,
+  fact({ type: 'call-input-appended', callId: call, delta: '{' }),
+  recorded(),
+  recorded(call, { approval: 'required' }),
+  revised(true),
+  revised(false),
+  decided('accepted'),
+  decided('rejected'),
+  begun(),
+  fact({ type: 'call-progressed', callId: call, output: 'half' }),
+  ...outcomes.map((outcome) => settled(outcome)),
+  resolved('retry'),
+  resolved('done'),
+  resolved('skip'),
+] as readonly CallEvent[]

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import type { CallOutcome } from '../core/call.ts'
+import type { TurnEvent, TurnFact } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { parseCallId, parseMessageId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
+import { projectChatMessage } from './chat-message.ts'
+
+const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+describe('a turn', () => {
+  it('[FD6] has the final response as its content, and each call with its commentary', () => {
+    const turn = turnOf(
+      [1, ...say('Let me search.'), recorded('a'), started('a')],
+      [3, settled('a', { state: 'succeeded', output: { kind: 'inline', value: [] } }), stepEnded],
+      [4, { type: 'step-started', step: 1 }, ...say('Once more.'), recorded('b')],
+      [5, settled('b', { state: 'failed', cause: 'tool-error', error: 'No.' }), stepEnded],
+      [6, { type: 'step-started', step: 2 }, ...say('Nothing there.'), stepEnded],
+      [6, { type: 'turn-ended', ending: { kind: 'completed' } }],
+    )
+    expect(projectChatMessage(turn)).toEqual({
+      id: 'turn',
+      role: 'assistant',
+      content: 'Nothing there.',
+      createdAt: at(1),
+      toolCalls: [
+        {
+          id: 'a',
+          name: 'search_notes',
+          args: { q: 'a' },
+          result: [],
+          status: 'completed',
+          state: 'succeeded',
+          validated: 'not_required',
+          commentary: 'Let me search.',
+          step: 0,
+          createdAt: at(1),
+          startedAt: at(1),
+          completedAt: at(3),
+        },
+        {
+          id: 'b',
+          name: 'search_notes',
+          args: { q: 'b' },
+          error: 'No.',
+          status: 'error',
+          state: 'failed',
+          cause: 'tool-error',
+          validated: 'not_required',
+          commentary: 'Once more.',
+          step: 1,
+          createdAt: at(4),
+          completedAt: at(5),
+        },
+      ],
+      toolActivity: {
+        total: 2,
+        running: 0,
+        waiting: 0,
+        succeeded: 1,
+        failed: 1,
+        startedAt: at(1),
+        endedAt: at(5),
+      },
+    })
+  })
+
+  it('[FD6] says what its tools are doing', () => {
+    const turn = turnOf(
+      [1, recorded('a'), started('a')],
+      [2, recorded('b', 'required', 'delete_note')],
+      [3, recorded('c', 'not-required', 'read_note'), started('c')],
+    )
+    expect(projectChatMessage(turn)?.toolActivity).toEqual({
+      total: 3,
+      running: 2,
+      waiting: 1,
+      succeeded: 0,
+      failed: 0,
+      current: 'read_note',
+      startedAt: at(1),
+    })
+  })
+
+  it('[FD6] that is over with nothing to show is no message; one that may still say something is', () => {
+    expect(projectChatMessage(turnOf([1, ...say('Draft')]))).toEqual({
+      id: 'turn',
+      role: 'assistant',
+      content: '',
+      createdAt: at(1),
+      toolCalls: [],
+      toolActivity: null,
+    })
+    const ending = { kind: 'failed', error: { code: 'provider-error', message: 'No.' } } as const
+    expect(projectChatMessage(turnOf([1, { type: 'turn-ended', ending }]))).toBeNull()
+  })
+})
+
+it('[FD6] a user message has the same fields, and its files where there are some', () => {
+  const message = { role: 'user', id: parseMessageId('u'), seq: 1, createdAt: 1000 } as const
+  const shown = {
+    id: 'u',
+    role: 'user',
+    content: 'See',
+    createdAt: at(1),
+    toolCalls: [],
+    toolActivity: null,
+  }
+  expect(projectChatMessage({ ...message, parts: [{ type: 'text', text: 'See' }] })).toEqual(shown)
+  const file = { mediaType: 'image/png', url: 'https://files.example/a.png', filename: 'a.png' }
+  const parts = [{ type: 'text', text: 'See' } as const, { type: 'file', ...file } as const]
+  expect(projectChatMessage({ ...message, parts })).toEqual({ ...shown, files: [file] })
+})
+
+let blocks = 0
+
+function say(text: string): readonly TurnFact[] {
+  const block = String(blocks++)
+  return [
+    { type: 'text-started', block, kind: 'text' },
+    { type: 'text-appended', block, delta: text },
+  ]
+}
+
+function recorded(
+  id: string,
+  approval: 'required' | 'not-required' = 'not-required',
+  name = 'search_notes',
+): TurnFact {
+  const callId = parseCallId(id)
+  const call = { id: callId, providerCallId: id, name }
+  return { type: 'call-recorded', callId, call, input: { q: id }, approval }
+}
+
+const started = (id: string): TurnFact => ({ type: 'call-started', callId: parseCallId(id) })
+const settled = (id: string, outcome: CallOutcome): TurnFact => ({
+  type: 'call-settled',
+  callId: parseCallId(id),
+  outcome,
+})
+const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+
+function turnOf(...moments: readonly (readonly [seconds: number, ...facts: TurnFact[]])[]): Turn {
+  const turnId = parseMessageId('turn')
+  const events = moments
+    .flatMap(([seconds, ...facts]) =>
+      facts.map((fact) => ({ ...fact, turnId, at: seconds * 1000 })),
+    )
+    .map((event, offset): TurnEvent => ({ ...event, seq: offset + 1 }))
+  return foldTurn(emptyTurn(turnId, 1, 1000), events)
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import type { TurnEvent, TurnFact } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { parseCallId, parseMessageId } from '../core/ids.ts'
+import type { Step, Turn } from '../core/message.ts'
+import { randomLedger } from '../testing/random-ledger.ts'
+import { answerOf, commentaryOf, stepTextOf } from './commentary.ts'
+
+describe('commentary', () => {
+  it('[CO1] is the text before the first call, trimmed', () => {
+    expect(commentaryIn(say('  Let me look.\n'), call('a'), call('b'))).toEqual({
+      a: 'Let me look.',
+    })
+  })
+
+  it('[CO1] between two calls is on the second, after the last is added to the last', () => {
+    const facts = [say('One.'), call('a'), say(' Two. '), call('b'), say('Three.'), say(' Four.')]
+    expect(commentaryIn(...facts)).toEqual({ a: 'One.', b: 'Two.\n\nThree. Four.' })
+    expect(commentaryIn(call('a'), say('After.'))).toEqual({ a: 'After.' })
+  })
+
+  it('[CO1] that is blank is none, and reasoning is not commentary', () => {
+    expect(commentaryIn(say(' \n'), call('a'), say('think', 'reasoning'), call('b'))).toEqual({})
+  })
+
+  it('[CO1 FD2] is in the text of the step once, in order, where it has calls between', () => {
+    const turn = turnOf(
+      ...[say('One, '), say('two.'), call('a'), say(' '), call('b'), say('Three')].flat(),
+    )
+    expect(stepTextOf(turn.steps[0] as Step)).toBe('One, two.\n\nThree')
+  })
+})
+
+describe('the answer', () => {
+  it('[CO1] is the text of the steps without calls that have ended', () => {
+    const turn = turnOf(
+      ...[stepStarted(0), ...say('Let me look.'), ...call('a'), stepEnded],
+      ...[stepStarted(1), ...say('It is '), ...say('18.'), stepEnded],
+      ...[stepStarted(2), ...say(' '), stepEnded],
+      ...[stepStarted(3), ...say('And sunny.'), stepEnded],
+    )
+    expect(answerOf(turn)).toBe('It is 18.\n\nAnd sunny.')
+  })
+
+  it('[CO2] is not the draft of an open step, nor an attempt that was broken off', () => {
+    const draft = [stepStarted(0), ...say('It is 1')]
+    expect(answerOf(turnOf(...draft))).toBe('')
+    expect(answerOf(turnOf(...draft, { type: 'step-abandoned' }, stepStarted(1)))).toBe('')
+  })
+
+  it('[CO2] only ever grows', () => {
+    let grown = 0
+    for (let seed = 1; seed <= 100; seed++) {
+      const answers = new Map<string, string>()
+      const turns = new Map<string, Turn>()
+      for (const [offset, event] of randomLedger(seed).entries()) {
+        if (!('turnId' in event)) continue
+        const before = turns.get(event.turnId) ?? emptyTurn(event.turnId, offset + 1, event.at)
+        const turn = foldTurn(before, [{ ...event, seq: offset + 1 }])
+        const answer = answerOf(turn)
+        const shown = answers.get(turn.id) ?? ''
+        expect(answer.startsWith(shown)).toBe(true)
+        if (answer !== shown) grown++
+        turns.set(turn.id, turn)
+        answers.set(turn.id, answer)
+      }
+    }
+    expect(grown).toBeGreaterThan(50)
+  })
+})
+
+let blocks = 0
+
+function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnFact[] {
+  const block = String(blocks++)
+  return [
+    { type: 'text-started', block, kind },
+    { type: 'text-appended', block, delta: text },
+    { type: 'text-ended', block },
+  ]
+}
+
+function call(id: string): readonly TurnFact[] {
+  const callId = parseCallId(id)
+  const origin = { id: callId, providerCallId: id, name: 'tool' }
+  return [{ type: 'call-recorded', callId, call: origin, input: {}, approval: 'not-required' }]
+}
+
+const stepStarted = (step: number): TurnFact => ({ type: 'step-started', step })
+const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+
+function turnOf(...facts: readonly TurnFact[]): Turn {
+  const turnId = parseMessageId('turn')
+  const events = facts.map((fact, offset): TurnEvent => ({
+    ...fact,
+    turnId,
+    at: 0,
+    seq: offset + 1,
+  }))
+  return foldTurn(emptyTurn(turnId, 1, 0), events)
+}
+
+const commentaryIn = (...facts: readonly (readonly TurnFact[])[]) =>
+  Object.fromEntries(commentaryOf(turnOf(...facts.flat()).steps[0] as Step))

@@ -1,0 +1,316 @@
+import { describe, expect, test } from 'vitest'
+import type { TurnFact } from '../core/event.ts'
+import { parseCallId } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
+import type { Step, Turn } from '../core/message.ts'
+import { turnOf } from '../testing/turn-of.ts'
+import type { UiChunk } from './ui-chunk.ts'
+import { createUiChunkCursor, nextChunks } from './ui-chunks.ts'
+import type { SdkVersion } from './ui-vocabulary.ts'
+
+const callId = parseCallId('c1')
+const call = { id: callId, providerCallId: 'call_1', name: 'weather' }
+const begin: TurnFact = { type: 'step-started', step: 0 }
+const text: readonly TurnFact[] = [
+  { type: 'text-started', block: '0', kind: 'text' },
+  { type: 'text-appended', block: '0', delta: 'Look' },
+  { type: 'text-appended', block: '0', delta: 'ing' },
+  { type: 'text-ended', block: '0' },
+]
+const announced: TurnFact = { type: 'call-announced', callId, call }
+const heard: TurnFact = { type: 'call-input-appended', callId, delta: '{"city":"Oslo"}' }
+const record = (
+  approval: 'required' | 'not-required',
+  input: Json = { city: 'Oslo' },
+): TurnFact => ({
+  type: 'call-recorded',
+  callId,
+  call,
+  input,
+  approval,
+})
+const over: TurnFact = { type: 'step-ended', finishReason: 'tool-calls' }
+const succeeded: TurnFact = {
+  type: 'call-settled',
+  callId,
+  outcome: { state: 'succeeded', output: { kind: 'inline', value: 20 } },
+}
+const accepted = (editedInput: Json): TurnFact => ({
+  type: 'call-decided',
+  callId,
+  decision: { kind: 'accepted', by: 'ana', at: 1, inputHash: 'h' },
+  editedInput,
+})
+const paused: TurnFact = { type: 'turn-paused', waitingFor: 'approval' }
+const resumed: TurnFact = { type: 'turn-resumed' }
+const completed: TurnFact = { type: 'turn-ended', ending: { kind: 'completed' } }
+
+/** The chunks of a client that saw the turn after each number of facts. */
+function chunksOf(
+  facts: readonly TurnFact[],
+  cuts: readonly number[],
+  sdk?: SdkVersion,
+): readonly UiChunk[] {
+  let cursor = createUiChunkCursor(sdk === undefined ? {} : { sdk })
+  return cuts.flatMap((cut) => {
+    const next = nextChunks(cursor, turnOf(...facts.slice(0, cut)))
+    cursor = next.cursor
+    return next.chunks
+  })
+}
+const everyCut = (facts: readonly TurnFact[]) => facts.map((_, index) => index + 1)
+const typesOf = (chunks: readonly UiChunk[]) => chunks.map(({ type }) => type)
+
+describe('the chunks of a turn', () => {
+  const facts = [
+    begin,
+    ...text,
+    announced,
+    heard,
+    record('not-required'),
+    over,
+    succeeded,
+    completed,
+  ]
+  const start = { type: 'start', messageId: 'turn-test-1' }
+  const available = {
+    type: 'tool-input-available',
+    toolCallId: 'c1',
+    toolName: 'weather',
+    input: { city: 'Oslo' },
+  }
+  const end = [
+    { type: 'tool-output-available', toolCallId: 'c1', output: 20 },
+    { type: 'finish-step' },
+    { type: 'finish', finishReason: 'tool-calls' },
+  ]
+
+  test('[RS3] come as the AI SDK would send them', () => {
+    expect(chunksOf(facts, everyCut(facts))).toEqual([
+      start,
+      { type: 'start-step' },
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'Look' },
+      { type: 'text-delta', id: '0', delta: 'ing' },
+      { type: 'text-end', id: '0' },
+      { type: 'tool-input-start', toolCallId: 'c1', toolName: 'weather' },
+      { type: 'tool-input-delta', toolCallId: 'c1', inputTextDelta: '{"city":"Oslo"}' },
+      available,
+      ...end,
+    ])
+  })
+
+  test('[RS3] are few when they are replayed', () => {
+    expect(chunksOf(facts, [facts.length])).toEqual([
+      start,
+      { type: 'start-step' },
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'Looking' },
+      { type: 'text-end', id: '0' },
+      available,
+      ...end,
+    ])
+  })
+
+  test('[LG5] are none when nothing changed, though every object is new', () => {
+    const turn = turnOf(...facts)
+    const { cursor } = nextChunks(createUiChunkCursor({ sdk: 7 }), turn)
+    expect(nextChunks(cursor, structuredClone(turn)).chunks).toEqual([])
+    const sent = createUiChunkCursor({ sdk: 7, sent: turn })
+    expect(nextChunks(sent, structuredClone(turn)).chunks).toEqual([])
+  })
+
+  test('[ST2] of a turn that failed end in its error', () => {
+    const error = { code: 'x', message: 'Overloaded.' }
+    const failed: TurnFact = { type: 'turn-ended', ending: { kind: 'failed', error } }
+    expect(chunksOf([begin, ...text.slice(0, 2), failed], [1, 4]).slice(-6)).toEqual([
+      { type: 'text-delta', id: '0', delta: 'Look' },
+      { type: 'text-end', id: '0' },
+      { type: 'finish-step' },
+      {
+        type: 'data-holdfast',
+        id: 'holdfast',
+        data: { status: 'failed', message: 'Overloaded.', canContinue: false },
+      },
+      { type: 'finish', finishReason: 'error' },
+      { type: 'error', errorText: 'Overloaded.' },
+    ])
+  })
+
+  test('[ST1] close on the wire what a stop closed in the ledger', () => {
+    const stopped: TurnFact = { type: 'turn-ended', ending: { kind: 'stopped' } }
+    const chunks = chunksOf([begin, ...text.slice(0, 2), record('not-required'), stopped], [4, 5])
+    expect(typesOf(chunks).slice(-5)).toEqual([
+      'text-end',
+      'tool-output-error',
+      'finish-step',
+      'data-holdfast',
+      'finish',
+    ])
+  })
+
+  test('[FD1] replace data by its id, wherever it stands', () => {
+    const add = (data: Json): TurnFact => ({
+      type: 'item-added',
+      item: { type: 'data', name: 'chart', id: 'x', data },
+    })
+    const charts = [begin, add(1), over, begin, ...text, add(2)]
+    expect(chunksOf(charts, everyCut(charts)).at(-1)).toEqual({
+      type: 'data-chart',
+      id: 'x',
+      data: 2,
+    })
+    expect(typesOf(chunksOf(charts, [4, 9])).filter((type) => type === 'data-chart')).toHaveLength(
+      2,
+    )
+  })
+
+  test('[AP1] do not end a step whose text is still open', () => {
+    const open = [begin, ...text.slice(0, 2), paused, resumed, ...text.slice(2)]
+    expect(typesOf(chunksOf(open, everyCut(open)))).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'finish',
+      'start',
+      'text-delta',
+      'text-end',
+    ])
+  })
+
+  test('[ST5] take back the note of an ending that was not the last', () => {
+    const limited: TurnFact = { type: 'turn-ended', ending: { kind: 'step-limit' } }
+    const sent = turnOf(begin, ...text, over, limited)
+    const { chunks } = nextChunks(
+      createUiChunkCursor({ sent }),
+      turnOf(begin, ...text, over, limited, resumed),
+    )
+    expect(chunks).toEqual([
+      start,
+      {
+        type: 'data-holdfast',
+        id: 'holdfast',
+        data: { status: 'running', message: '', canContinue: false },
+      },
+    ])
+  })
+
+  test('[RS3] do not cost more for what came before', () => {
+    const turn = turnOf(begin, ...text, over, begin, ...text.slice(0, 2))
+    const { cursor } = nextChunks(createUiChunkCursor(), turn)
+    const [first, last] = turn.steps as [Step, Step]
+    const untouchable = {
+      ...first,
+      get parts(): never {
+        throw new Error('An old step was looked at again.')
+      },
+    }
+    const before: Turn = { ...turn, steps: [untouchable, last] }
+    const after = turnOf(begin, ...text, over, begin, ...text.slice(0, 3))
+    const next: Turn = { ...after, steps: [untouchable, after.steps[1]!] }
+    expect(nextChunks({ ...cursor, turn: before }, next).chunks).toEqual([
+      { type: 'text-delta', id: '0', delta: 'ing' },
+    ])
+  })
+})
+
+describe('the chunks of an approval', () => {
+  const edited = { city: 'Bergen' }
+  const facts = [
+    begin,
+    record('required'),
+    over,
+    paused,
+    accepted(edited),
+    resumed,
+    succeeded,
+    completed,
+  ]
+
+  test('[AP1] end properly while the call waits', () => {
+    expect(typesOf(chunksOf(facts.slice(0, 4), [1, 2, 3, 4]))).toEqual([
+      'start',
+      'start-step',
+      'tool-input-available',
+      'tool-approval-request',
+      'finish-step',
+      'finish',
+    ])
+  })
+
+  test.each([
+    [undefined, ['start', 'tool-input-available']],
+    [5, ['start', 'tool-input-available']],
+    [6, ['start', 'tool-input-available']],
+    [7, ['start', 'tool-approval-response', 'tool-input-available']],
+  ] as const)('[AP3] bring the edited arguments (sdk %s)', (sdk, types) => {
+    const sent = turnOf(...facts.slice(0, 4))
+    const cursor = createUiChunkCursor(sdk === undefined ? { sent } : { sdk, sent })
+    const { chunks } = nextChunks(cursor, turnOf(...facts.slice(0, 6)))
+    expect(typesOf(chunks)).toEqual(types)
+    expect(chunks.at(-1)).toMatchObject({ input: edited })
+    expect(typesOf(nextChunks(cursor, turnOf(...facts)).chunks)).toEqual([
+      ...types,
+      'tool-output-available',
+      'finish',
+    ])
+  })
+
+  test.each([
+    [undefined, []],
+    [5, []],
+    [6, ['tool-approval-request']],
+    [7, ['tool-approval-request', 'tool-approval-response']],
+  ] as const)('[AP7] replay the decision as far as it can be told (sdk %s)', (sdk, types) => {
+    expect(typesOf(chunksOf(facts, [facts.length], sdk)).slice(3, -3)).toEqual(types)
+  })
+
+  test('[CR3] bring a call back that a person has run again', () => {
+    const started: TurnFact = { type: 'call-started', callId }
+    const lost: TurnFact = {
+      type: 'call-settled',
+      callId,
+      outcome: { state: 'unknown', cause: 'crashed' },
+    }
+    const retried: TurnFact = {
+      type: 'call-resolved',
+      callId,
+      resolution: { kind: 'retry', by: 'ana', at: 1 },
+    }
+    const again = [begin, record('not-required'), started, lost, retried, started, succeeded]
+    expect(typesOf(chunksOf(again, everyCut(again)))).toEqual([
+      'start',
+      'start-step',
+      'tool-input-available',
+      'tool-output-error',
+      'tool-input-available',
+      'tool-output-available',
+    ])
+  })
+
+  test('[RS3] never make a second part of a call of an earlier step', () => {
+    const lost: TurnFact = {
+      type: 'call-settled',
+      callId,
+      outcome: { state: 'unknown', cause: 'crashed' },
+    }
+    const retried: TurnFact = {
+      type: 'call-resolved',
+      callId,
+      resolution: { kind: 'retry', by: 'ana', at: 1 },
+    }
+    const late = [begin, record('not-required'), lost, over, begin, ...text, retried, succeeded]
+    expect(typesOf(chunksOf(late, everyCut(late))).slice(-2)).toEqual([
+      'text-end',
+      'tool-output-available',
+    ])
+  })
+})
+
+test('[RS3] keys that clients refuse do not end the stream', () => {
+  const input = JSON.parse('{"__proto__":{"admin":true},"city":"Oslo"}') as Json
+  const chunks = chunksOf([begin, record('not-required', input)], [2])
+  expect(JSON.stringify(chunks)).not.toContain('__proto__')
+  expect(chunks.at(-1)).toMatchObject({ input: { city: 'Oslo' } })
+})

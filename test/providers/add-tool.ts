@@ -1,0 +1,22 @@
+import { tool } from 'ai'
+import { callsOf, type Turn } from 'holdfast'
+import { z } from 'zod'
+
+/** The tool of these tests. */
+export const add = tool({
+  description: 'Adds two numbers.',
+  inputSchema: z.object({ left: z.number(), right: z.number() }),
+  execute: ({ left, right }) => ({ sum: left + right }),
+})
+
+export const textOf = (turn: Turn): readonly string[] =>
+  turn.steps
+    .flatMap((step) => step.parts)
+    .flatMap((part) => (part.type === 'text' ? part.text : []))
+
+export const endingOf = (turn: Turn) =>
+  turn.progress.status === 'ended' ? turn.progress.ending : turn.progress
+
+/** State and cause of each call. */
+export const outcomesOf = (turn: Turn): readonly string[] =>
+  [...callsOf(turn)].map((call) => ('cause' in call ? `${call.state}: ${call.cause}` : call.state))

@@ -1,0 +1,181 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import type { NewEvent } from '../../src/core/event.ts'
+import { foldThread } from '../../src/core/fold-thread.ts'
+import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { callsOf, isTurn, type Message } from '../../src/core/message.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
+
+const threadId = parseThreadId('thread')
+const turnId = parseMessageId('turn')
+const callId = parseCallId('call')
+const at = 1
+
+const facts: readonly NewEvent[] = [
+  {
+    type: 'message-added',
+    messageId: parseMessageId('user'),
+    role: 'user',
+    parts: [{ type: 'text', text: 'What is the weather in Oslo?' }],
+    at,
+  },
+  { type: 'turn-started', turnId, at, replyTo: null },
+  { type: 'text-started', turnId, at, block: '0', kind: 'text' },
+  { type: 'text-appended', turnId, at, block: '0', delta: 'I will ' },
+  { type: 'text-appended', turnId, at, block: '0', delta: 'look.' },
+  {
+    type: 'call-recorded',
+    turnId,
+    at,
+    callId,
+    call: { id: callId, providerCallId: 'call_0', name: 'look_up' },
+    input: { city: 'Oslo' },
+    approval: 'not-required',
+  },
+  { type: 'call-started', turnId, at, callId },
+  {
+    type: 'call-settled',
+    turnId,
+    at,
+    callId,
+    outcome: { state: 'succeeded', output: { kind: 'inline', value: { degrees: 20 } } },
+  },
+  { type: 'turn-ended', turnId, at, ending: { kind: 'completed' } },
+  {
+    type: 'message-added',
+    messageId: parseMessageId('thanks'),
+    role: 'user',
+    parts: [{ type: 'text', text: 'Thanks' }],
+    at,
+  },
+]
+
+async function openDamaged(
+  mode: 'open' | 'sealed',
+  damage: (raw: DatabaseSync) => void,
+): Promise<Store> {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at })
+  const seal = mode === 'sealed' ? [turnId] : []
+  expect(await store.commit([{ threadId, events: facts, seal }])).toMatchObject([
+    { kind: 'appended' },
+  ])
+  const raw = openRaw(file)
+  raw.exec(`DROP TRIGGER events_never_change; DROP TRIGGER messages_are_sealed_forward;
+    DROP TRIGGER calls_end_once`)
+  damage(raw)
+  return store
+}
+
+/** Reads the thread in every way; what a page shows is what a follower gets, damaged or not. */
+async function readThread(store: Store): Promise<readonly Message[]> {
+  const page = await store.readPage({
+    threadId,
+    limit: 10,
+    before: null,
+    live: 'include',
+    results: 'full',
+  })
+  const read = await store.readChanges({ threadId, after: 0, limit: 100, results: 'full' })
+  expect(page).toMatchObject({ seq: facts.length, hasMore: false })
+  const view = foldThread({ seq: 0, messages: [] }, read?.changes ?? [])
+  expect(view.messages.toReversed()).toEqual(page?.messages)
+  expect((await store.findTurn(turnId))?.turn).toEqual(page?.messages[1])
+  await store.readCall(threadId, callId)
+  expect(page?.messages.map(({ id }) => id)).toEqual(['thanks', 'turn', 'user'])
+  return page?.messages ?? []
+}
+
+const turnOf = (messages: readonly Message[]) => {
+  const turn = messages.find(isTurn)!
+  expect(turn.progress.status).toBe('ended')
+  return turn
+}
+const callOf = (messages: readonly Message[]) => [...callsOf(turnOf(messages))][0]
+
+describe('[LG7] one bad row never makes a thread unreadable', () => {
+  it('[LG7] a cut-off fact is passed over, and counted', async () => {
+    const store = await openDamaged('open', (raw) =>
+      raw.exec(`UPDATE events SET payload = substr(payload, 1, 20) WHERE seq = 4`),
+    )
+    const turn = turnOf(await readThread(store))
+    expect(turn.unreadable).toBe(1)
+    expect(turn.steps[0]?.parts[0]).toMatchObject({ type: 'text', text: 'look.' })
+  })
+
+  it('[LG7] so is a fact of a type that nobody knows, or that is no object', async () => {
+    const store = await openDamaged('open', (raw) =>
+      raw.exec(`UPDATE events SET payload = '{"type":"text-sung","block":"0"}' WHERE seq = 4;
+        UPDATE events SET payload = '[1]' WHERE seq = 5`),
+    )
+    const turn = turnOf(await readThread(store))
+    expect(turn.unreadable).toBe(2)
+    expect(callOf([turn])).toMatchObject({ state: 'succeeded' })
+  })
+
+  it.each(['open', 'sealed'] as const)(
+    '[LG7] a cut-off result, %s, is what is left of it',
+    async (mode) => {
+      const store = await openDamaged(mode, (raw) =>
+        raw.exec(`UPDATE calls SET output = '{"degrees":2'`),
+      )
+      expect(callOf(await readThread(store))).toMatchObject({
+        state: 'succeeded',
+        output: { kind: 'inline', value: '{"degrees":2' },
+      })
+    },
+  )
+
+  it('[LG7] cut-off arguments are what is left of them', async () => {
+    const store = await openDamaged('sealed', (raw) =>
+      raw.exec(`UPDATE calls SET input = '{"city":"Os'`),
+    )
+    expect(callOf(await readThread(store))).toMatchObject({
+      state: 'succeeded',
+      input: { kind: 'partial', text: '{"city":"Os' },
+      output: { kind: 'inline', value: { degrees: 20 } },
+    })
+  })
+
+  it.each(['open', 'sealed'] as const)(
+    '[LG7] a call without its row, %s, is not running',
+    async (mode) => {
+      const store = await openDamaged(mode, (raw) => raw.exec('DELETE FROM calls'))
+      const call = callOf(await readThread(store))
+      expect(['interrupted', 'unknown']).toContain(call?.state)
+      expect(await store.readCall(threadId, callId)).toBeNull()
+    },
+  )
+
+  it('[LG7] a cut-off sealed turn still has its calls', async () => {
+    const store = await openDamaged('sealed', (raw) =>
+      raw.exec(`UPDATE messages SET body = substr(body, 1, 40) WHERE role = 'assistant'`),
+    )
+    const turn = turnOf(await readThread(store))
+    expect(turn.unreadable).toBe(1)
+    expect(callOf([turn])).toMatchObject({
+      name: 'look_up',
+      state: 'succeeded',
+      input: { kind: 'complete', value: { city: 'Oslo' } },
+      output: { kind: 'inline', value: { degrees: 20 } },
+    })
+  })
+
+  it('[LG7] a cut-off message is as much of its text as there is', async () => {
+    const store = await openDamaged('sealed', (raw) =>
+      raw.exec(`UPDATE messages SET body = substr(body, 1, 52) WHERE message_id = 'user'`),
+    )
+    const [, , user] = await readThread(store)
+    expect(user).toMatchObject({ parts: [{ type: 'text', text: 'What is the weather' }] })
+  })
+
+  it('[LG7] a message that is no JSON at all is empty', async () => {
+    const store = await openDamaged('sealed', (raw) =>
+      raw.exec(`UPDATE messages SET body = '?' WHERE message_id = 'user'`),
+    )
+    const [, , user] = await readThread(store)
+    expect(user).toMatchObject({ role: 'user', parts: [] })
+  })
+})

@@ -1,0 +1,131 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, it } from 'vitest'
+import { HoldfastError } from '../../src/core/holdfast-error.ts'
+import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { sqlite } from '../../src/store/sqlite/index.ts'
+import type { Store } from '../../src/store/store.ts'
+import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
+
+const threadId = parseThreadId('thread')
+const create = (store: Store) =>
+  store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at: 1 })
+
+function faultOf(open: () => unknown): string {
+  try {
+    open()
+  } catch (error) {
+    if (error instanceof HoldfastError) return error.code
+    throw error
+  }
+  return 'none'
+}
+
+it('[LG3] writes through to the disk, ahead of everything else', async () => {
+  const file = temporaryFile()
+  await create(openStore(file))
+  const raw = openRaw(file)
+  expect(raw.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(raw.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+  expect(raw.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x686f6c64 })
+})
+
+it('keeps a database in memory where it is told to', async () => {
+  const store = openStore(':memory:')
+  await create(store)
+  expect(await store.readThread(threadId)).toMatchObject({ id: threadId })
+  expect(await openStore(':memory:').readThread(threadId)).toBeNull()
+})
+
+it('says that a database is locked, on opening and on writing, and goes on afterwards', async () => {
+  const file = temporaryFile()
+  const store = openStore(file, { busyTimeoutMs: 1 })
+  await create(store)
+  const raw = openRaw(file)
+  raw.exec('BEGIN IMMEDIATE')
+  expect(faultOf(() => sqlite(file, { busyTimeoutMs: 1 }))).toBe('store-locked')
+  const message = {
+    type: 'message-added',
+    messageId: parseMessageId('user'),
+    role: 'user',
+    parts: [],
+    at: 1,
+  } as const
+  const commit = () => store.commit([{ threadId, events: [message] }])
+  await expect(commit()).rejects.toMatchObject({ code: 'store-locked' })
+  expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
+  raw.exec('ROLLBACK')
+  expect(await commit()).toMatchObject([{ kind: 'appended', seq: 1 }])
+})
+
+it('says that a database is read-only, though it has nothing to change in it', async () => {
+  const file = temporaryFile()
+  const store = sqlite(file)
+  await create(store)
+  await store.close()
+  expect(faultOf(() => sqlite(`file:${file}?mode=ro`))).toBe('store-read-only')
+})
+
+it('leaves a database of a newer version alone', async () => {
+  const file = temporaryFile()
+  const store = sqlite(file)
+  await store.close()
+  openRaw(file).exec('PRAGMA user_version = 99')
+  expect(faultOf(() => sqlite(file))).toBe('store-newer')
+  expect(openRaw(file).prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 })
+})
+
+it('leaves a file alone that is no database', () => {
+  const file = temporaryFile()
+  writeFileSync(file, 'Dear diary, '.repeat(1000))
+  expect(faultOf(() => sqlite(file))).toBe('store-foreign')
+  expect(readFileSync(file, 'utf8')).toBe('Dear diary, '.repeat(1000))
+})
+
+it('leaves the database of another program alone', () => {
+  const file = temporaryFile()
+  const raw = openRaw(file)
+  raw.exec('CREATE TABLE threads (id INTEGER PRIMARY KEY, yarn TEXT)')
+  raw.close()
+  const before = readFileSync(file)
+  expect(faultOf(() => sqlite(file))).toBe('store-foreign')
+  expect(readFileSync(file).equals(before)).toBe(true)
+
+  const marked = temporaryFile()
+  openRaw(marked).exec('PRAGMA application_id = 7')
+  expect(faultOf(() => sqlite(marked))).toBe('store-foreign')
+})
+
+it('says so when the file cannot be opened or is damaged', async () => {
+  const folder = temporaryFile()
+  mkdirSync(folder)
+  expect(faultOf(() => sqlite(folder))).toBe('store-failed')
+  expect(faultOf(() => sqlite(`${dirname(folder)}/nowhere/chat.db`))).toBe('store-failed')
+
+  const file = temporaryFile()
+  const store = sqlite(file)
+  await store.close()
+  const raw = openRaw(file)
+  raw.exec('DROP TABLE calls')
+  raw.close()
+  expect(faultOf(() => sqlite(file))).toBe('store-failed')
+})
+
+it('[LG3] stores nothing of a group whose writing fails, and goes on afterwards', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await create(store)
+  openRaw(file).exec(`CREATE TRIGGER fail BEFORE INSERT ON messages WHEN NEW.message_id = 'bad'
+    BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  const append = (...ids: readonly string[]) => ({
+    threadId,
+    events: ids.map((id) => {
+      const messageId = parseMessageId(id)
+      return { type: 'message-added', messageId, role: 'user', parts: [], at: 1 } as const
+    }),
+  })
+  const commit = store.commit([append('one'), append('two', 'bad'), append('three')])
+  await expect(commit).rejects.toMatchObject({ code: 'store-failed' })
+  expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
+  expect(await store.commit([append('one')])).toMatchObject([{ kind: 'appended', seq: 1 }])
+})

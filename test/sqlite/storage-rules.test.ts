@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
+
+const threadId = parseThreadId('thread')
+const turnId = parseMessageId('turn')
+const at = 1
+
+/** A thread with an ended and an open call, then the database without us. */
+async function openDamageable(): Promise<DatabaseSync> {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at })
+  const recorded = (id: string) => {
+    const callId = parseCallId(id)
+    const call = { id: callId, providerCallId: id, name: 'look_up' }
+    const approval = 'not-required' as const
+    return { type: 'call-recorded', turnId, at, callId, call, input: {}, approval } as const
+  }
+  const output = { kind: 'inline', value: 1 } as const
+  const outcome = { state: 'succeeded', output } as const
+  const results = await store.commit([
+    {
+      threadId,
+      events: [
+        { type: 'message-added', messageId: parseMessageId('user'), role: 'user', parts: [], at },
+        { type: 'turn-started', turnId, at, replyTo: null },
+        recorded('ended'),
+        recorded('open'),
+        { type: 'call-settled', turnId, at, callId: parseCallId('ended'), outcome },
+      ],
+    },
+  ])
+  expect(results).toMatchObject([{ kind: 'appended', seq: 5 }])
+  return openRaw(file)
+}
+
+const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> = {
+  'bring an ended call back': [
+    `UPDATE calls SET life = 'running', output = NULL WHERE call_id = 'ended'`,
+    /an ended call never changes/,
+  ],
+  'change the result of an ended call': [
+    `UPDATE calls SET output = '2' WHERE call_id = 'ended'`,
+    /an ended call never changes/,
+  ],
+  'give a call a life that there is not': [
+    `UPDATE calls SET life = 'done' WHERE call_id = 'open'`,
+    /CHECK constraint/,
+  ],
+  'have a call succeed without a result': [
+    `UPDATE calls SET life = 'succeeded' WHERE call_id = 'open'`,
+    /CHECK constraint/,
+  ],
+  'give a call that is open a result': [
+    `UPDATE calls SET output = '1' WHERE call_id = 'open'`,
+    /CHECK constraint/,
+  ],
+  'move a call to another turn': [
+    `UPDATE calls SET turn = 1 WHERE call_id = 'open'`,
+    /a call keeps its place/,
+  ],
+  'turn a thread back': ['UPDATE threads SET seq = 4', /a thread never goes back/],
+  'change a fact': [`UPDATE events SET payload = '{}' WHERE seq = 5`, /a fact never changes/],
+  'give a number twice': [
+    `INSERT INTO events SELECT thread, seq, commit_seq, turn, call_id, at, payload FROM events`,
+    /UNIQUE constraint/,
+  ],
+  'show two messages of one id': [
+    `INSERT INTO messages SELECT thread, 9, message_id, role, status, is_sealed, 9, 9, created_at,
+      retired_seq, body FROM messages WHERE role = 'user'`,
+    /UNIQUE constraint/,
+  ],
+  'change what a user wrote': [
+    `UPDATE messages SET body = '{}' WHERE role = 'user'`,
+    /only a turn that has ended is sealed/,
+  ],
+  'seal a turn that has not ended': [
+    `UPDATE messages SET body = '{}', body_seq = 5 WHERE role = 'assistant'`,
+    /only a turn that has ended is sealed/,
+  ],
+  'move a message': ['UPDATE messages SET seq = seq + 7', /a message keeps its place/],
+  'hold half a lease': [`UPDATE threads SET lease_holder = 'one'`, /CHECK constraint/],
+  'store text as a number': [`UPDATE threads SET seq = 'five'`, /cannot store TEXT/],
+}
+
+describe('[CL2] the tables themselves refuse to', () => {
+  for (const [what, [sql, says]] of Object.entries(refusals)) {
+    it(`[CL2] ${what}`, async () => {
+      const raw = await openDamageable()
+      expect(() => raw.exec(sql)).toThrow(says)
+    })
+  }
+})
