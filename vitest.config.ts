@@ -2,12 +2,19 @@ import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
 // The package's own name resolves to its sources, so tests import what users import.
-const conditions = ['holdfast-source', ...defaultServerConditions]
+// `module` is for bundlers: handed on to Node, it leads to files that Node cannot load.
+const conditions = [
+  'holdfast-source',
+  ...defaultServerConditions.filter((condition) => condition !== 'module'),
+]
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    // Machines are shared and noisy: a limit is there to end a hang, not to measure.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,
@@ -19,8 +26,6 @@ export default defineConfig({
           name: 'suite',
           include: ['test/**/*.test.{ts,tsx}'],
           globalSetup: ['test/support/global-setup.ts'],
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
         },
       },
     ],

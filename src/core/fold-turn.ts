@@ -149,14 +149,17 @@ function changeCall(call: Call, event: CallEvent, to: ReturnType<typeof lifeOf>)
       return call.input.kind === 'partial'
         ? { ...call, input: { kind: 'partial', text: call.input.text + event.delta } }
         : call
-    case 'call-recorded':
+    case 'call-recorded': {
+      // A client cannot retype a part that it has: how the call was first heard of stands.
+      const { dynamic, ...origin } = event.call
       return {
         ...withoutState(call),
-        ...event.call,
+        ...origin,
         input: { kind: 'complete', value: event.input },
         approval: event.approval,
         state: event.approval === 'required' ? 'awaiting-approval' : 'ready',
       }
+    }
     case 'call-revised': {
       const input = event.isPartial
         ? ({ kind: 'partial', text: JSON.stringify(event.input) } as const)

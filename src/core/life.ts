@@ -79,6 +79,7 @@ export function turnTransition(event: NewTurnEvent): {
     case 'call-decided':
     case 'call-resolved':
     case 'call-settled':
+    case 'step-ended':
       return { from: ['running', 'waiting'], to: null }
     default:
       return { from: ['running'], to: null }

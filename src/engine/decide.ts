@@ -1,12 +1,13 @@
 import { asSchema } from 'ai'
 import type { Call, Decision } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { CallId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
+import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { hashInput } from './hash-input.ts'
-import { resumeIfReady } from './resume.ts'
+import { type Telling, tellTurn } from './tell-turn.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
@@ -28,7 +29,7 @@ export type DecisionResult =
 
 /**
  * A decision is a compare-and-set on the stored call: of two deciders one wins, and the tool runs
- * once however often the request is repeated (AP2). Several in one request are one commit (AP6).
+ * once however often the request is repeated (AP2). Several on one turn are one commit (AP6).
  */
 export async function decideCalls(
   engine: Engine,
@@ -36,57 +37,74 @@ export async function decideCalls(
   by: string,
   requests: readonly DecisionRequest[],
 ): Promise<readonly DecisionResult[]> {
-  const touched = new Set<MessageId>()
-  const results = await Promise.all(
-    requests.map((request) => decideCall(engine, threadId, by, request, touched)),
-  )
-  for (const turnId of touched) await resumeIfReady(engine, threadId, turnId)
-  return results
+  const results = requests.map((): DecisionResult | undefined => undefined)
+  for (const [index, { callId }] of requests.entries()) {
+    if (results[index] !== undefined) continue
+    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
+    const decided = await tellTurn(engine, threadId, find, (turn) =>
+      decideIn(engine, turn, by, requests),
+    )
+    if (decided === null) results[index] = { kind: 'not-found' }
+    for (const [at, result] of decided ?? []) results[at] ??= result
+  }
+  return results.map((result) => result ?? { kind: 'not-found' })
 }
 
-async function decideCall(
+/** What becomes of those requests that are about calls of this turn. */
+async function decideIn(
   engine: Engine,
-  threadId: ThreadId,
+  turn: Turn,
   by: string,
-  request: DecisionRequest,
-  touched: Set<MessageId>,
-): Promise<DecisionResult> {
-  const found = await engine.store.readCall(threadId, request.callId)
-  if (found === null) return { kind: 'not-found' }
-  const { call, turn } = found
-  if (call.state !== 'awaiting-approval') return afterwards(call, request, by)
-  const proposed = call.input.kind === 'complete' ? call.input.value : null
-  const edited = request.decision === 'accept' ? request.args : undefined
-  const fault = edited === undefined ? undefined : await findArgsFault(engine, call.name, edited)
-  if (fault !== undefined) return { kind: 'invalid-args', message: fault }
-
-  const kind = request.decision === 'accept' ? 'accepted' : 'rejected'
-  const at = engine.clock.now()
-  const inputHash = await hashInput(edited ?? proposed)
-  const decision = withDefined({ kind, by, at, inputHash } as const, {
-    feedback: request.feedback,
-  })
-  const event: NewTurnEvent = withDefined(
-    { type: 'call-decided', turnId: turn.id, at, callId: call.id, decision } as const,
-    { editedInput: edited },
-  )
-  const result = await engine.append({ threadId, events: [event] })
-  if (result.kind === 'no-thread') return { kind: 'not-found' }
-  if (result.kind !== 'appended') {
-    // Somebody was quicker by a moment.
-    const now = await engine.store.readCall(threadId, request.callId)
-    return now === null ? { kind: 'not-found' } : afterwards(now.call, request, by)
+  requests: readonly DecisionRequest[],
+): Promise<Telling<ReadonlyMap<number, DecisionResult>>> {
+  const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
+  const decided = new Map<CallId, Decision>()
+  const events: NewTurnEvent[] = []
+  const answer = new Map<number, DecisionResult>()
+  for (const [index, request] of requests.entries()) {
+    const call = calls.get(request.callId)
+    if (call === undefined) continue
+    const earlier = decided.get(call.id) ?? call.decision
+    if (call.state !== 'awaiting-approval' || earlier !== undefined) {
+      answer.set(index, await afterwards(call.state, earlier, request, by))
+      continue
+    }
+    const proposed = call.input.kind === 'complete' ? call.input.value : null
+    const edited = request.decision === 'accept' ? request.args : undefined
+    const fault = edited === undefined ? undefined : await findArgsFault(engine, call.name, edited)
+    if (fault !== undefined) {
+      answer.set(index, { kind: 'invalid-args', message: fault })
+      continue
+    }
+    const kind = request.decision === 'accept' ? 'accepted' : 'rejected'
+    const at = engine.clock.now()
+    const inputHash = await hashInput(edited ?? proposed)
+    const decision = withDefined({ kind, by, at, inputHash } as const, {
+      feedback: request.feedback,
+    })
+    decided.set(call.id, decision)
+    const event = { type: 'call-decided', turnId: turn.id, at, callId: call.id, decision } as const
+    events.push(withDefined(event, { editedInput: edited }))
+    answer.set(index, { kind })
   }
-  touched.add(turn.id)
-  return { kind }
+  return { events, answer }
 }
 
 /** The same decision again by the same person is the same answer; anything else is told who decided. */
-function afterwards(call: Call, request: DecisionRequest, by: string): DecisionResult {
-  const { decision } = call
-  if (decision === undefined) return { kind: 'not-waiting', state: call.state }
+async function afterwards(
+  state: Call['state'],
+  decision: Decision | undefined,
+  request: DecisionRequest,
+  by: string,
+): Promise<DecisionResult> {
+  if (decision === undefined) return { kind: 'not-waiting', state }
   const wanted = request.decision === 'accept' ? 'accepted' : 'rejected'
-  const isSame = decision.by === by && decision.kind === wanted
+  const { args } = request
+  const isSame =
+    decision.by === by &&
+    decision.kind === wanted &&
+    // To accept other arguments is another decision.
+    (args === undefined || wanted === 'rejected' || (await hashInput(args)) === decision.inputHash)
   return isSame ? { kind: wanted } : { kind: 'already-decided', decision }
 }
 

@@ -1,19 +1,28 @@
 import type { LanguageModelStreamPart, ToolSet } from 'ai'
-import { callModel } from './call-model.ts'
-import { wait } from './clock.ts'
+import { callModel, type ModelCall } from './call-model.ts'
+import { type Clock, wait } from './clock.ts'
+import type { RunHooks } from './hooks.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
-import type { Run } from './run.ts'
+import type { EngineOptions } from './options.ts'
 import { messageOf } from './translate-part.ts'
 
 type Part = LanguageModelStreamPart<ToolSet>
 
 const longestDelayMs = 30_000
 
+export interface StreamSource {
+  readonly modelCall: () => Promise<ModelCall>
+  readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
+  readonly clock: Clock
+  readonly hooks: Pick<RunHooks, 'modelRetried'>
+  readonly signal: AbortSignal
+}
+
 /**
  * One model call, tried again with back-off as long as nothing of an answer has come, and never
  * after. It either ends with the model's own word that it is over, or throws.
  */
-export async function* openStream(run: Run): AsyncGenerator<Part> {
+export async function* openStream(run: StreamSource): AsyncGenerator<Part> {
   for (let attempt = 1; ; attempt++) {
     // What comes before the answer waits for it: the next attempt would say it again.
     const held: Part[] = []

@@ -1,7 +1,8 @@
 import type { CallOutcome } from '../core/call.ts'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { CallId, ThreadId } from '../core/ids.ts'
+import { callsOf } from '../core/message.ts'
 import type { Engine } from './engine.ts'
-import { resumeIfReady } from './resume.ts'
+import { tellTurn } from './tell-turn.ts'
 
 export interface ProvidedOutput {
   readonly callId: CallId
@@ -17,19 +18,21 @@ export async function provideOutputs(
   threadId: ThreadId,
   outputs: readonly ProvidedOutput[],
 ): Promise<number> {
-  const touched = new Set<MessageId>()
   let settled = 0
   for (const { callId, outcome } of outputs) {
-    const found = await engine.store.readCall(threadId, callId)
-    if (found === null || found.call.state !== 'ready') continue
-    const { call, turn } = found
-    if (engine.toolbox.isExecutable(call.name) || call.providerExecuted === true) continue
-    const event = { type: 'call-settled', turnId: turn.id, at: engine.clock.now() } as const
-    const result = await engine.append({ threadId, events: [{ ...event, callId, outcome }] })
-    if (result.kind !== 'appended') continue
-    settled++
-    touched.add(turn.id)
+    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
+    const isSettled = await tellTurn(engine, threadId, find, (turn) => {
+      const call = [...callsOf(turn)].find(({ id }) => id === callId)
+      const isAwaited =
+        call?.state === 'ready' &&
+        call.providerExecuted !== true &&
+        !engine.toolbox.isExecutable(call.name)
+      if (!isAwaited) return { events: [], answer: false }
+      const at = engine.clock.now()
+      const event = { type: 'call-settled', turnId: turn.id, at, callId, outcome } as const
+      return { events: [event], answer: true }
+    })
+    if (isSettled === true) settled++
   }
-  for (const turnId of touched) await resumeIfReady(engine, threadId, turnId)
   return settled
 }

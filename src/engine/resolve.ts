@@ -2,9 +2,11 @@ import type { Call } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
+import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
-import { resumeIfReady } from './resume.ts'
+import { readLatest } from './read-latest.ts'
+import { tellTurn } from './tell-turn.ts'
 
 export interface ResolveRequest {
   readonly threadId: ThreadId
@@ -22,39 +24,34 @@ export type ResolveResult =
 
 /** A person says what became of a call whose end nobody saw (CR3). The first one to say so wins. */
 export async function resolveCall(engine: Engine, request: ResolveRequest): Promise<ResolveResult> {
-  const { threadId, callId, resolution: kind, result, by } = request
-  while (true) {
-    const thread = await engine.store.readThread(threadId)
-    const found = await engine.store.readCall(threadId, callId)
-    if (thread === null || found === null) return { kind: 'not-found' }
-    const { call, turn } = found
+  const { threadId, callId } = request
+  const { store } = engine
+  const find = async () => (await store.readCall(threadId, callId))?.turn ?? null
+  const answer = await tellTurn<ResolveResult>(engine, threadId, find, async (turn) => {
+    const call = [...callsOf(turn)].find(({ id }) => id === callId)
+    if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
     const isSkipped = call.state === 'unknown' && call.resolution?.kind === 'skip'
-    if (call.state !== 'unknown' || isSkipped) return { kind: 'not-unknown', state: call.state }
-    const at = engine.clock.now()
-    const output = { kind: 'inline', value: result ?? null } as const
-    const resolved: NewTurnEvent = withDefined(
-      {
-        type: 'call-resolved',
-        turnId: turn.id,
-        at,
-        callId,
-        resolution: { kind, by, at },
-      } as const,
-      { output: kind === 'done' ? output : undefined },
-    )
-    const place = { threadId, turnId: turn.id, expectedSeq: thread.seq }
-    const written =
-      turn.progress.status === 'ended'
-        ? // A late word reopens the turn, in the same commit.
-          await engine.begin({
-            ...place,
-            how: 'resumed',
-            events: [{ type: 'turn-resumed', turnId: turn.id, at }, resolved],
-          })
-        : await engine.append({ threadId, events: [resolved], expectedSeq: thread.seq })
-    if (written.kind === 'stale') continue
-    if (written.kind !== 'appended') return { kind: 'not-unknown', state: call.state }
-    if (turn.progress.status !== 'ended') await resumeIfReady(engine, threadId, turn.id)
-    return { kind: 'resolved' }
-  }
+    const isOpen = call.state === 'unknown' && !isSkipped && (await isLast(engine, threadId, turn))
+    if (!isOpen) return { events: [], answer: { kind: 'not-unknown', state: call.state } }
+    return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
+  })
+  return answer ?? { kind: 'not-found' }
+}
+
+/**
+ * A newer message has skipped whatever was unknown before it, and a turn that was replaced is in no
+ * view. To open either again would put a run beside, or behind, what the thread has come to.
+ */
+async function isLast(engine: Engine, threadId: ThreadId, turn: Turn): Promise<boolean> {
+  return (await readLatest(engine.store, threadId))?.last?.id === turn.id
+}
+
+function toEvent(engine: Engine, turn: Turn, request: ResolveRequest): NewTurnEvent {
+  const { callId, resolution: kind, result, by } = request
+  const at = engine.clock.now()
+  const output = { kind: 'inline', value: result ?? null } as const
+  return withDefined(
+    { type: 'call-resolved', turnId: turn.id, at, callId, resolution: { kind, by, at } } as const,
+    { output: kind === 'done' ? output : undefined },
+  )
 }

@@ -1,37 +1,8 @@
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
-import { type Engine, readTurn } from './engine.ts'
-import { planNext } from './plan-next.ts'
+import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
-
-/**
- * Goes on with a turn that waits, if there is something to do now (AP5). Whoever made it possible
- * calls this; of several, in any process, the lease lets one through.
- */
-export async function resumeIfReady(
-  engine: Engine,
-  threadId: ThreadId,
-  turnId: MessageId,
-): Promise<void> {
-  while (true) {
-    const thread = await engine.store.readThread(threadId)
-    if (thread === null) return
-    const turn = await readTurn(engine.store, threadId, turnId)
-    if (turn.progress.status !== 'waiting') return
-    const next = planNext(turn, {
-      maxSteps: engine.options.maxSteps,
-      unknownWaits: engine.options.unknownOutcome === 'wait',
-      isExecutable: engine.toolbox.isExecutable,
-      isKnown: (name) => engine.toolbox.find(name) !== undefined,
-    })
-    if (next.kind === 'wait') return
-    const events = [resumed(engine, turnId)]
-    const place = { threadId, turnId, expectedSeq: thread.seq }
-    const result = await engine.begin({ ...place, how: 'resumed', events })
-    if (result.kind !== 'stale') return
-  }
-}
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }

@@ -81,6 +81,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       return outcome
     })
     last = settled.catch((error: unknown) => {
+      // A renewal says nothing: when it fails no fact is missing, and the next write may go through.
+      if (append.events.length === 0 && !(error instanceof FencedError)) return
       broken ??= error instanceof Error ? error : new Error(String(error))
     })
     return settled

@@ -1,4 +1,5 @@
 import { NoSuchToolError } from 'ai'
+import type { CallOrigin } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
@@ -10,7 +11,6 @@ import { toJson } from './to-json.ts'
 import {
   createPartTranslator,
   messageOf,
-  type PartTranslator,
   type SdkCall,
   type SdkPart,
   toFinishReason,
@@ -46,26 +46,29 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     newCallId: run.newCallId,
   })
   let model: string | undefined
-  const announced = new Set<string>()
-  // Calls whose streamed arguments are no JSON: how the stream ends says whether they were cut off.
-  const unfinished = new Map<string, SdkCall>()
+  // Of each call that is streamed, whether any of its arguments has come.
+  const streamed = new Map<string, boolean>()
+  // How the stream ends says whether these calls are as they were meant.
+  const doubtful: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
   for await (const part of openStream(run)) {
     if (run.signal.aborted) break
     if (part.type === 'model-call-response-metadata') model = part.modelId ?? model
-    if (part.type === 'tool-input-start') announced.add(part.id)
-    if (part.type === 'tool-error' && unfinished.has(part.toolCallId)) continue
-    if (part.type === 'tool-call' && announced.has(part.toolCallId) && isUnreadable(part)) {
-      unfinished.set(part.toolCallId, part)
-    } else if (part.type === 'tool-call') {
-      for (const event of await recordCall(run, translator, part)) run.ledger.push(event)
-      void run.ledger.commit().catch(run.fault)
+    if (part.type === 'tool-input-start') streamed.set(part.id, false)
+    if (part.type === 'tool-input-delta' && part.delta !== '') streamed.set(part.id, true)
+    if (part.type === 'tool-call') {
+      const call = translator.originOf(part)
+      if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
+      else {
+        for (const event of await recordCall(run, part, call)) run.ledger.push(event)
+        void run.ledger.commit().catch(run.fault)
+      }
     } else if (part.type === 'model-call-end') {
       const finishReason = toFinishReason(part.finishReason)
       const usage = toUsage(part.usage)
       const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
       const step = { type: 'step-ended', finishReason, usage } as const
-      for (const call of finishReason === 'length' ? [] : unfinished.values()) {
-        for (const event of await recordCall(run, translator, call)) run.ledger.push(event)
+      for (const { part: whole, call } of finishReason === 'length' ? [] : doubtful) {
+        for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
       }
       // A call that the token limit cut off has no whole arguments and never will (ST4).
       await run.ledger.commit()
@@ -86,9 +89,14 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
   return 'interrupted'
 }
 
-/** The SDK leaves arguments that it could not parse as the text that they are. */
-const isUnreadable = (part: SdkCall): boolean =>
-  part.invalid === true && typeof part.input === 'string'
+/**
+ * A call whose arguments were cut off is closed by its provider as if it were whole: as text that is no
+ * JSON, or, if none of it had come, as a call without arguments, which might run (CL6).
+ */
+function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
+  if (hasArguments === undefined || part.providerExecuted === true) return false
+  return !hasArguments || (part.invalid === true && typeof part.input === 'string')
+}
 
 const isResult = (part: SdkPart): boolean =>
   part.type === 'tool-result' || part.type === 'tool-error'
@@ -96,10 +104,9 @@ const isResult = (part: SdkPart): boolean =>
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
 async function recordCall(
   run: Run,
-  translator: PartTranslator,
   part: SdkCall,
+  call: CallOrigin,
 ): Promise<readonly NewTurnEvent[]> {
-  const call = translator.originOf(part)
   const { id: callId } = call
   const place = { turnId: run.turnId, at: run.clock.now(), callId }
   const input = toJson(part.input)

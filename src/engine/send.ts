@@ -47,7 +47,12 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
       const read = await readDownTo(engine.store, threadId, isMessage(target))
       if (read === null) return { kind: 'no-thread' }
       if (read.found && replaces === undefined) return repeated(read.messages, message.id)
-      if (replaces !== undefined && !read.found) {
+      if (read.found && replaces === message.id) {
+        const live = joined(read.messages, message)
+        if (live !== undefined) return live
+      }
+      // A client that sends its last message again names it as its own replacement.
+      if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
       const { id, ...content } = message
@@ -55,7 +60,7 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
       return {
         seq: read.seq,
         last: read.messages[0],
-        retired: replaces === undefined ? [] : read.messages.map((old) => old.id),
+        retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
         replyTo: id,
         events: [{ type: 'message-added', at, messageId: id, role: 'user', ...content }],
       }
@@ -155,6 +160,19 @@ const isMessage =
   (id: MessageId) =>
   (message: Message): boolean =>
     message.role !== 'assistant' && message.id === id
+
+/** An edit that changes nothing, while the answer to it is being made (RS5). */
+function joined(
+  newestFirst: readonly Message[],
+  { id, parts }: SendRequest['message'],
+): SendResult | undefined {
+  const stored = newestFirst.find(isMessage(id))
+  const turn = newestFirst[0]
+  if (stored === undefined || stored.role === 'assistant' || turn?.role !== 'assistant') return
+  if (turn.replyTo !== id || turn.progress.status !== 'running') return
+  const isSame = JSON.stringify(stored.parts) === JSON.stringify(parts)
+  return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined
+}
 
 function repeated(newestFirst: readonly Message[], id: MessageId): SendResult {
   const turn = newestFirst.find(isReplyTo(id)) as Turn | undefined

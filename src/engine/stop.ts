@@ -2,7 +2,6 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { wait } from './clock.ts'
 import type { Engine } from './engine.ts'
-import { FencedError } from './run-ledger.ts'
 
 export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
 
@@ -11,24 +10,35 @@ export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
  * received is kept; one that does not answer within its lease is taken for dead and ended from here.
  */
 export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopResult> {
-  const request = await engine.store.requestStop(threadId)
-  if (request.kind === 'no-thread' || request.kind === 'idle') return { kind: request.kind }
-  const { turnId, fence } = request
-  const mine = engine.runs.get(threadId)
-  if (mine !== undefined && mine.turnId === turnId) {
-    mine.run.interrupt({ kind: 'stop' })
-    await mine.run.done
-  } else {
-    await untilOver(engine, threadId, turnId)
-  }
-  const left = await engine.store.readMessage(threadId, turnId)
-  if (left?.role === 'assistant' && left.progress.status === 'running') {
-    await endFromHere(engine, threadId, turnId, fence)
+  const { store, clock, options } = engine
+  const first = await store.requestStop(threadId)
+  if (first.kind !== 'requested') return { kind: first.kind }
+  const { turnId } = first
+  let { fence } = first
+  let asked = clock.now()
+  while (true) {
+    const mine = engine.runs.get(threadId)
+    if (mine !== undefined && mine.turnId === turnId) {
+      mine.run.interrupt({ kind: 'stop' })
+      await mine.run.done
+    } else {
+      await untilOver(engine, threadId, turnId)
+    }
+    const left = await store.readMessage(threadId, turnId)
+    if (left?.role !== 'assistant' || left.progress.status !== 'running') break
+    // Whoever took the run over meanwhile was not the one that was asked.
+    const again = await store.requestStop(threadId)
+    if (again.kind !== 'requested' || again.turnId !== turnId) break
+    if (again.fence !== fence) asked = clock.now()
+    else if (clock.now() - asked >= options.leaseMs) {
+      if (await endFromHere(engine, threadId, turnId, fence)) break
+    }
+    fence = again.fence
   }
   return { kind: 'stopped' }
 }
 
-/** Follows the thread until the turn no longer runs, at most for the length of a lease. */
+/** Follows the thread until the turn no longer runs, for a part of a lease at most. */
 async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId): Promise<void> {
   const patience = new AbortController()
   const thread = await engine.store.readThread(threadId)
@@ -42,32 +52,36 @@ async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId):
       if (await isOver()) return
     }
   }
-  await Promise.race([over(), wait(engine.clock, engine.options.leaseMs, patience.signal)])
+  await Promise.race([
+    over(),
+    wait(engine.clock, Math.ceil(engine.options.leaseMs / 3), patience.signal),
+  ])
   patience.abort()
 }
 
+/** False if somebody was quicker to take the run. */
 async function endFromHere(
   engine: Engine,
   threadId: ThreadId,
   turnId: MessageId,
   fence: number,
-): Promise<void> {
+): Promise<boolean> {
   const { clock, holder, store } = engine
   const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId, overFence: fence } as const
   const taken = await engine.append({ threadId, events: [], lease })
-  if (taken.kind !== 'appended' || taken.fence === undefined) return
+  if (taken.kind !== 'appended' || taken.fence === undefined) return false
   while (true) {
     const thread = await store.readThread(threadId)
     const turn = await store.readMessage(threadId, turnId)
-    if (thread === null || turn?.role !== 'assistant') return
+    if (thread === null || turn?.role !== 'assistant') return true
+    const isRunning = turn.progress.status === 'running'
     const ended = await engine.append({
       threadId,
-      events: planTurnEnd(turn, { kind: 'stopped' }, clock.now()),
+      events: isRunning ? planTurnEnd(turn, { kind: 'stopped' }, clock.now()) : [],
       expectedSeq: thread.seq,
       lease: { kind: 'release', fence: taken.fence },
-      seal: [turnId],
+      ...(isRunning ? { seal: [turnId] } : {}),
     })
-    if (ended.kind === 'fenced') throw new FencedError('Another run has taken over this turn.')
-    if (ended.kind !== 'stale') return
+    if (ended.kind !== 'stale') return ended.kind === 'appended'
   }
 }

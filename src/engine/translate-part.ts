@@ -72,7 +72,8 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     const providerCallId = part.type === 'tool-call' ? part.toolCallId : part.id
     const heard = calls.get(providerCallId)
     // The same id again in one step is another call (LG10).
-    const known = heard !== undefined && !recorded.has(heard.id) ? heard : undefined
+    const isHeard = part.type === 'tool-call' && heard !== undefined && !recorded.has(heard.id)
+    const known = isHeard ? heard : undefined
     const origin = withDefined(
       {
         id: known?.id ?? options.newCallId(),
@@ -80,7 +81,9 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
         name: part.toolName,
       },
       {
-        dynamic: part.dynamic === true ? (true as const) : undefined,
+        // The SDK calls a tool dynamic that it does not know, but says so only with the whole call:
+        // a client that has the call as a tool of its own name would be given a second one.
+        dynamic: known === undefined ? part.dynamic === true || undefined : known.dynamic,
         providerExecuted: part.providerExecuted === true ? (true as const) : undefined,
         title: part.title,
         toolMetadata: jsonObject(part.toolMetadata),

@@ -30,6 +30,8 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       readonly messageId: MessageId
       readonly decisions: readonly ChatDecision[]
       readonly outputs: readonly ChatOutput[]
+      /** The message as the client has it: where it stands, not what is true. */
+      readonly parts: readonly Json[]
     }
 )
 
@@ -104,7 +106,8 @@ function textParts(text: string): readonly UserPart[] {
 function parseAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
   const decisions: ChatDecision[] = []
   const outputs: ChatOutput[] = []
-  for (const part of Array.isArray(message.parts) ? (message.parts as readonly Json[]) : []) {
+  const parts = Array.isArray(message.parts) ? (message.parts as readonly Json[]) : []
+  for (const part of parts) {
     if (!isJsonObject(part) || typeof part.toolCallId !== 'string') continue
     const callId = parseCallId(part.toolCallId)
     const { approval } = part
@@ -122,7 +125,7 @@ function parseAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
   if (decisions.length === 0 && outputs.length === 0) {
     throw bad('The last message is the assistant’s and answers nothing.')
   }
-  return { kind: 'answers', threadId, messageId, decisions, outputs }
+  return { kind: 'answers', threadId, messageId, decisions, outputs, parts }
 }
 
 const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

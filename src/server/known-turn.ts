@@ -1,5 +1,5 @@
 import { type Call, isOpenCall } from '../core/call.ts'
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -8,11 +8,7 @@ import type { SdkVersion } from '../views/ui-vocabulary.ts'
  * The turn as far as a client has it that sends its message back with answers. Another tab may have
  * answered before it, so where the turn stands now says nothing about what this client has seen.
  */
-export function toKnownTurn(
-  turn: Turn,
-  parts: readonly Json[],
-  sdk: SdkVersion | undefined,
-): Turn {
+export function toKnownTurn(turn: Turn, parts: readonly Json[], sdk: SdkVersion | undefined): Turn {
   const told = parts.filter(isJsonObject)
   const states = new Map(told.map((part) => [part.toolCallId, part.state]))
   const stepCount = told.filter((part) => part.type === 'step-start').length
@@ -32,8 +28,11 @@ export function toKnownTurn(
 function asToldBefore(part: Part, states: ReadonlyMap<unknown, unknown>): Part {
   if (part.type !== 'call' || isEnded(states.get(part.id))) return part
   if (isOpenCall(part) && part.state !== 'running') return part
-  const { decision, ...call } = part as Call & { readonly state: 'ready' }
-  return { ...call, state: call.approval === 'required' ? 'awaiting-approval' : 'ready' } as Part
+  const { decision, proposedInput, ...call } = part
+  const input: Call['input'] =
+    proposedInput === undefined ? call.input : { kind: 'complete', value: proposedInput }
+  const state = call.approval === 'required' ? 'awaiting-approval' : 'ready'
+  return { ...call, input, state } as Call
 }
 
 const isEnded = (state: unknown): boolean =>
@@ -44,5 +43,3 @@ const isShown = (step: Step, turn: Turn, sdk: SdkVersion | undefined): boolean =
     { ...turn, steps: [step], progress: { status: 'running' } },
     sdk === undefined ? {} : { sdk },
   ) !== null
-
-export type ClientPart = JsonObject

@@ -76,6 +76,8 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
   const { method = 'GET', headers, url = '/' } = incoming
   const address = URL.parse(url, `http://${headers.host ?? 'localhost'}`)
   if (address === null || !url.startsWith('/')) return null
+  // What a web-standard request cannot have.
+  if (['CONNECT', 'TRACE', 'TRACK'].includes(method)) return null
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(address, {
     method,

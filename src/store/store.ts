@@ -4,6 +4,7 @@ import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
+import type { StoreAudit } from './audit.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
@@ -50,6 +51,8 @@ export interface Store {
    * or not at all while a connection is down: read what is after your last seq, whatever it says.
    */
   watch(listener: (hint: Hint) => void): () => void
+  /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
+  readonly audit?: StoreAudit
   close(): Promise<void>
 }
 

@@ -61,11 +61,11 @@ export function readTurnBody(place: TurnPlace, body: string, rows: readonly Call
   }
 }
 
-type TurnBody = JsonObject & {
+export type TurnBody = JsonObject & {
   readonly steps: readonly (JsonObject & { readonly parts: readonly JsonObject[] })[]
 }
 
-function isTurnBody(value: unknown): value is TurnBody {
+export function isTurnBody(value: unknown): value is TurnBody {
   return (
     isJsonObject(value) &&
     isJsonObject(value.progress) &&

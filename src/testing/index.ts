@@ -1,3 +1,4 @@
+export { demoModel, type DemoModelOptions } from './demo/demo-model.ts'
 export { createRandom, type Random } from './random.ts'
 export { randomLedger, type RandomLedgerOptions } from './random-ledger.ts'
 export {

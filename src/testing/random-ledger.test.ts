@@ -6,7 +6,7 @@ import { callsOf, type Turn } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { randomLedger } from './random-ledger.ts'
 
-const seeds = Array.from({ length: 300 }, (_, seed) => seed)
+const seeds = Array.from({ length: 150 }, (_, seed) => seed)
 
 const wanted = `
   message-added messages-retired thread-renamed turn-started turn-paused turn-resumed turn-ended

@@ -1,4 +1,4 @@
-import { createRequire, registerHooks } from 'node:module'
+import { createRequire } from 'node:module'
 import * as ai7 from 'ai'
 import { describe, expect, test } from 'vitest'
 import { isTurnEvent } from '../core/event.ts'
@@ -12,14 +12,6 @@ import { projectUiMessage, type UiMessage } from './ui-message.ts'
 import { withdrawnNotePart } from './ui-note-part.ts'
 import type { SdkVersion } from './ui-vocabulary.ts'
 
-// The runner makes Node prefer `module` builds, and one that AI SDK 5 depends on cannot be loaded.
-registerHooks({
-  resolve: (specifier, context, next) =>
-    next(specifier, {
-      ...context,
-      conditions: context.conditions.filter((condition) => condition !== 'module'),
-    }),
-})
 const require = createRequire(import.meta.url)
 
 interface Sdk {

@@ -308,6 +308,27 @@ describe('the chunks of an approval', () => {
   })
 })
 
+test('[CL11] a call that is renamed is told anew, whether it streams or is whole', () => {
+  const revise = (name: string, isPartial: boolean): TurnFact => ({
+    type: 'call-revised',
+    callId,
+    name,
+    input: { city: 'Oslo' },
+    isPartial,
+  })
+  const dynamic: TurnFact = { type: 'call-announced', callId, call: { ...call, dynamic: true } }
+  const facts = [begin, dynamic, revise('search', true), revise('find', true), revise('x', false)]
+  const told = chunksOf(facts, everyCut(facts)).slice(2)
+  expect(told.map((chunk) => ('toolName' in chunk ? chunk.toolName : chunk.type))).toEqual([
+    'weather',
+    'search',
+    'tool-input-delta',
+    'find',
+    'tool-input-delta',
+    'x',
+  ])
+})
+
 test('[RS3] keys that clients refuse do not end the stream', () => {
   const input = JSON.parse('{"__proto__":{"admin":true},"city":"Oslo"}') as Json
   const chunks = chunksOf([begin, record('not-required', input)], [2])

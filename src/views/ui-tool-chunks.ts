@@ -43,7 +43,8 @@ export function toolChunks(
       })
       state = 'input-available'
     } else {
-      const goesOn = said !== undefined && text.startsWith(said) && known?.type === part.type
+      const isSameTool = known !== undefined && nameOf(known) === nameOf(part)
+      const goesOn = said !== undefined && isSameTool && text.startsWith(said)
       if (!goesOn) chunks.push({ type: 'tool-input-start', ...headOf(call, part) })
       const inputTextDelta = goesOn ? text.slice(said.length) : text
       if (inputTextDelta !== '') {
@@ -158,9 +159,11 @@ function sameHead(known: UiToolPart, part: UiToolPart): boolean {
     callProviderMetadata,
     providerExecuted,
   }: UiToolPart) => asJson({ input, title, toolMetadata, callProviderMetadata, providerExecuted })
-  const nameOf = (tool: UiToolPart) => (tool.type === 'dynamic-tool' ? tool.toolName : tool.type)
   return nameOf(known) === nameOf(part) && sameJson(head(known), head(part))
 }
+
+const nameOf = (part: UiToolPart): string =>
+  part.type === 'dynamic-tool' ? part.toolName : part.type
 
 /** The text that a client has of a call's arguments, where it has them as text. */
 const textOf = (call: Call): string | undefined =>

@@ -1,13 +1,5 @@
 import { isOpenCall } from '../core/call.ts'
-import type { Json } from '../core/json.ts'
-import {
-  isTurn,
-  type Message,
-  type Part,
-  type Step,
-  type Turn,
-  type UserMessage,
-} from '../core/message.ts'
+import { isTurn, type Message, type Step, type Turn, type UserMessage } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
 import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
@@ -17,6 +9,7 @@ import { toKnownCall } from './known-call.ts'
 import type { LazyHref, LazyOptions } from './lazy-output.ts'
 import { projectResultValue } from './result-value.ts'
 import { userFilesOf, userTextOf } from './user-content.ts'
+import { projectExtraPart, type VercelInvocation, type VercelPart } from './vercel-part.ts'
 
 /** A message as AI SDK 4 has it. `parts` and `annotations` are on assistant messages only. */
 export interface VercelMessage {
@@ -38,34 +31,6 @@ export interface VercelAttachment {
 export type VercelAnnotation =
   | { readonly toolCallId: string; readonly validated: Validated; readonly isComplete: boolean }
   | { readonly messageId: string; readonly isComplete: boolean }
-
-export type VercelPart =
-  | { readonly type: 'text'; readonly text: string }
-  | {
-      readonly type: 'reasoning'
-      readonly reasoning: string
-      readonly details: readonly { readonly type: 'text'; readonly text: string }[]
-    }
-  | { readonly type: 'tool-invocation'; readonly toolInvocation: VercelInvocation }
-  | {
-      readonly type: 'source'
-      readonly source: {
-        readonly sourceType: 'url'
-        readonly id: string
-        readonly url: string
-        readonly title?: string
-      }
-    }
-  | { readonly type: 'file'; readonly mimeType: string; readonly data: string }
-
-export interface VercelInvocation {
-  readonly state: 'partial-call' | 'call' | 'result'
-  readonly step: number
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly args: Json
-  readonly result?: Json
-}
 
 /** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
 export function projectVercelMessage(
@@ -96,7 +61,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
   const parts: VercelPart[] = []
   const annotations: VercelAnnotation[] = []
   for (const step of turn.steps) {
-    parts.push(...step.parts.flatMap(projectExtra))
+    parts.push(...step.parts.flatMap(projectExtraPart))
     // The answer is one text, and the last one: where it came in pieces they stand together.
     const isAnswer = isAnswerStep(step)
     const text = isAnswer ? (step === lastAnswerStep ? answer : '') : stepTextOf(step)
@@ -112,44 +77,6 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     createdAt: toIsoDate(turn.createdAt),
     parts,
     annotations: [...annotations, { messageId: turn.id, isComplete }],
-  }
-}
-
-/** Reasoning, sources and files stand before the text of their step. */
-function projectExtra(part: Part): readonly VercelPart[] {
-  switch (part.type) {
-    case 'reasoning':
-      return part.text === ''
-        ? []
-        : [
-            {
-              type: 'reasoning',
-              reasoning: part.text,
-              details: [{ type: 'text', text: part.text }],
-            },
-          ]
-    case 'source-url': {
-      const { sourceId: id, url, title } = part
-      return [
-        { type: 'source', source: withDefined({ sourceType: 'url', id, url } as const, { title }) },
-      ]
-    }
-    case 'file': {
-      // AI SDK 4 holds the bytes themselves; it has no place for a link.
-      const data = /^data:[^,]*;base64,(.*)$/s.exec(part.url)?.[1]
-      return data === undefined ? [] : [{ type: 'file', mimeType: part.mediaType, data }]
-    }
-    // These have no counterpart in AI SDK 4, or are added elsewhere.
-    case 'text':
-    case 'call':
-    case 'source-document':
-    case 'reasoning-file':
-    case 'custom':
-    case 'data':
-      return []
-    default:
-      // A part of a newer version (FD7).
-      return []
   }
 }
 

@@ -2,7 +2,7 @@ import { callsOf } from 'holdfast'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFixture, gate } from '../engine/fixture.ts'
 import { type Reply, startModelServer, stream, streamAndBreak } from '../support/model-server.ts'
-import { add, endingOf, outcomesOf, textOf } from './add-tool.ts'
+import { add, bare, endingOf, outcomesOf, textOf } from './number-tools.ts'
 import { type Provider, providers } from './providers.ts'
 import { malformedFrame, type WireItem } from './wire.ts'
 
@@ -13,7 +13,7 @@ async function open(provider: Provider, ...replies: readonly Reply[]) {
   const answer = stream(...provider.wire.frames([{ text: ['All ', 'good.'] }], 'stop'))
   server.reply(...replies, answer)
   const model = provider.model({ url: server.url })
-  const fixture = await createFixture(() => [], { model, tools: { add } })
+  const fixture = await createFixture(() => [], { model, tools: { add, bare } })
   onTestFinished(() => fixture.holdfast.close())
   /** The next message is answered, and its prompt is one that the API accepts. */
   const goesOn = async () => {
@@ -117,6 +117,39 @@ describe.each(providers)('$name', (provider) => {
     expect(outcomesOf(turn).at(-1)).toBe('interrupted: over-limit')
     expect(turn.steps).toMatchObject([{ finishReason: 'length', usage: { outputTokens: 7 } }])
     await fixture.goesOn()
+  })
+
+  it.each([
+    ['in the middle', ['{"left":']],
+    ['before they began', []],
+  ])('[ST4 CL6] runs no call when the limit cut its arguments off %s', async (_, input) => {
+    // The API closes the block all the same, and empty arguments would be good ones.
+    const cut = provider.wire.frames([said, { call: { id: 'c', name: 'bare', input } }], 'length')
+    const fixture = await open(provider, stream(...cut))
+    const turn = await fixture.ask('Do it')
+    expect(endingOf(turn)).toEqual({ kind: 'cut-off' })
+    expect(outcomesOf(turn)).toEqual(['interrupted: over-limit'])
+    await fixture.goesOn()
+  })
+
+  it('[CL7] runs a call without arguments when the stream ended as it should', async () => {
+    const calls = provider.wire.frames(
+      [{ call: { id: 'c', name: 'bare', input: [] } }],
+      'tool-calls',
+    )
+    const fixture = await open(provider, stream(...calls))
+    expect(outcomesOf(await fixture.ask('Do it'))).toEqual(['succeeded'])
+  })
+
+  it('[LG10 ST3] keeps two calls apart that came with one id', async () => {
+    const twin = { call: { id: 'same', name: 'bare', input: [] } }
+    const calls = provider.wire.frames([twin, twin], 'tool-calls')
+    const fixture = await open(provider, stream(...calls))
+    expect(outcomesOf(await fixture.ask('Do it twice'))).toEqual(['succeeded', 'succeeded'])
+    expect(provider.readPrompt(fixture.server.requests[1]?.body)).toMatchObject({
+      results: [{ text: 'done' }, { text: 'done' }],
+      problems: [],
+    })
   })
 
   it('tries again when the stream ended before it had said anything', async () => {

@@ -2,7 +2,7 @@ import { streamText } from 'ai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFixture, messageId } from '../engine/fixture.ts'
 import { startModelServer, stream } from '../support/model-server.ts'
-import { endingOf, textOf } from './add-tool.ts'
+import { endingOf, textOf } from './number-tools.ts'
 import { providers } from './providers.ts'
 
 describe.each(providers)('$name, recorded from a streamText of the host', (provider) => {

@@ -3,7 +3,7 @@ import type { LifecycleEvent } from 'holdfast'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createFixture } from '../engine/fixture.ts'
 import { refuse, startModelServer, stream } from '../support/model-server.ts'
-import { add, endingOf, textOf } from './add-tool.ts'
+import { add, endingOf, textOf } from './number-tools.ts'
 import { type Provider, providers } from './providers.ts'
 
 const mock = new LLMock({ host: '127.0.0.1', port: 0, auth: { apiKeys: ['good-key'] } })

@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock'
 import { callsOf, type LedgerEvent } from 'holdfast'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createFixture } from '../engine/fixture.ts'
-import { add, endingOf, textOf } from './add-tool.ts'
+import { add, endingOf, textOf } from './number-tools.ts'
 import { type Provider, providers } from './providers.ts'
 import { createRecordingFetch } from './recording-fetch.ts'
 

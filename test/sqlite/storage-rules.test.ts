@@ -1,16 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import type { Store } from '../../src/store/store.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')
 const turnId = parseMessageId('turn')
 const at = 1
 
-/** A thread with an ended and an open call, then the database without us. */
-async function openDamageable(): Promise<DatabaseSync> {
-  const file = temporaryFile()
-  const store = openStore(file)
+/** A thread with an ended and an open call. */
+async function writeThread(store: Store): Promise<void> {
   await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at })
   const recorded = (id: string) => {
     const callId = parseCallId(id)
@@ -33,8 +31,22 @@ async function openDamageable(): Promise<DatabaseSync> {
     },
   ])
   expect(results).toMatchObject([{ kind: 'appended', seq: 5 }])
-  return openRaw(file)
 }
+
+it('[LG1] nothing is left of a thread that is deleted', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await writeThread(store)
+  const raw = openRaw(file)
+  const count = (table: string) => raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()
+  for (const table of ['threads', 'messages', 'events', 'calls']) {
+    expect([table, count(table)]).not.toEqual([table, { rows: 0 }])
+  }
+  await store.deleteThread(threadId)
+  for (const table of ['threads', 'messages', 'events', 'calls']) {
+    expect([table, count(table)]).toEqual([table, { rows: 0 }])
+  }
+})
 
 const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> = {
   'bring an ended call back': [
@@ -88,7 +100,9 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
 describe('[CL2] the tables themselves refuse to', () => {
   for (const [what, [sql, says]] of Object.entries(refusals)) {
     it(`[CL2] ${what}`, async () => {
-      const raw = await openDamageable()
+      const file = temporaryFile()
+      await writeThread(openStore(file))
+      const raw = openRaw(file)
       expect(() => raw.exec(sql)).toThrow(says)
     })
   }

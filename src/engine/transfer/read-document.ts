@@ -140,10 +140,7 @@ type Field =
   | { readonly name: string; readonly isList: true }
 
 /** The fields of an object. A list under one of these names is left for the caller to walk. */
-async function* readFields(
-  reader: JsonReader,
-  walked: readonly string[],
-): AsyncGenerator<Field> {
+async function* readFields(reader: JsonReader, walked: readonly string[]): AsyncGenerator<Field> {
   await reader.expect('{')
   if (await reader.take('}')) return
   do {

@@ -36,10 +36,7 @@ function* readLine(line: string, where: string): Generator<ImportItem> {
   }
 }
 
-function* readThread(
-  thread: Readonly<Record<string, Json>>,
-  where: string,
-): Generator<ImportItem> {
+function* readThread(thread: Readonly<Record<string, Json>>, where: string): Generator<ImportItem> {
   const fields = readThreadFields(thread)
   yield { kind: 'thread', key: where, where, fields, isComplete: true }
   const messages = Array.isArray(thread.messages) ? (thread.messages as readonly Json[]) : []

@@ -5,12 +5,14 @@ import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
 import type { SendResult } from '../../engine/send.ts'
 import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
-import { chatResponse } from '../chat-response.ts'
+import { type Reply, withReply } from '../chat-response.ts'
 import { findThread, parameter, readOwned, type ServerContext } from '../context.ts'
 import { HttpError, notFound } from '../http-error.ts'
+import { toKnownTurn } from '../known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { readTurn } from '../turn-stream.ts'
+import { sdkOf } from './messages.ts'
 
 /** The front door for AI SDK clients. */
 export function chatRoutes(context: ServerContext): readonly Route[] {
@@ -19,36 +21,32 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
     {
       method: 'POST',
       path: '/api/chat',
-      async handle(request) {
-        const chat = parseChatBody(await readJson(request.request, limits.bodyBytes))
-        checkText(chat, limits.textChars)
-        await openThread(context, request, chat)
-        if (chat.kind === 'answers') return answer(context, request, chat)
-        const leave = context.runs.take(request.ownerId)
-        try {
-          const sent = await (chat.kind === 'send'
-            ? holdfast.send(chat)
-            : holdfast.regenerate(chat))
-          return respond(context, request, chat.threadId, sent)
-        } finally {
-          // The place is taken for as long as the run lives, not for as long as somebody reads it.
-          void holdfast.settled(chat.threadId).finally(leave)
-        }
-      },
+      handle: async (request) =>
+        withReply(context, request, async (reply) => {
+          const chat = parseChatBody(await readJson(request.request, limits.bodyBytes))
+          checkText(chat, limits.textChars)
+          if (chat.kind === 'answers') return answer(context, request, chat, reply)
+          const sent = await inPlace(context, request, chat.threadId, async () => {
+            await openThread(context, request, chat)
+            return chat.kind === 'send' ? holdfast.send(chat) : holdfast.regenerate(chat)
+          })
+          return respond(chat.threadId, sent, reply)
+        }),
     },
     {
       method: 'GET',
       path: '/api/chat/:id/stream',
-      async handle(request) {
-        const { id } = await findThread(context, request)
-        const message = parameter(request.url, 'message')
-        const turn =
-          message === undefined
-            ? await findLive(context, id)
-            : await readTurn(holdfast, id, parseMessageId(message))
-        if (turn === null) return new Response(null, { status: 204 })
-        return chatResponse(context, request, { threadId: id, turnId: turn.id })
-      },
+      handle: async (request) =>
+        withReply(context, request, async (reply) => {
+          const { id } = await findThread(context, request)
+          const message = parameter(request.url, 'message')
+          const turn =
+            message === undefined
+              ? await findLive(context, id)
+              : await readTurn(holdfast, id, parseMessageId(message))
+          if (turn === null) return new Response(null, { status: 204 })
+          return reply({ threadId: id, turnId: turn.id })
+        }),
     },
     {
       method: 'POST',
@@ -63,39 +61,60 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
     {
       method: 'POST',
       path: '/api/chat/:id/continue',
-      async handle(request) {
-        const { id } = await findThread(context, request)
-        const before = await findLast(context, id)
-        const continued = await holdfast.continue(id)
-        switch (continued.kind) {
-          case 'continued':
-            return chatResponse(context, request, {
-              threadId: id,
-              turnId: continued.turnId,
-              ...(before === null ? {} : { sent: before }),
-            })
-          case 'run-active':
-            throw runActive(continued.turnId)
-          case 'nothing-to-continue':
-            throw new HttpError(409, 'nothing-to-continue', 'The last answer is complete.')
-          case 'no-thread':
-            throw notFound('thread')
-          default:
-            return assertNever(continued)
-        }
-      },
+      handle: async (request) =>
+        withReply(context, request, async (reply) => {
+          const { id: threadId } = await findThread(context, request)
+          const sent = await findLast(context, threadId)
+          const continued = await inPlace(context, request, threadId, () =>
+            holdfast.continue(threadId),
+          )
+          switch (continued.kind) {
+            case 'continued': {
+              const { turnId } = continued
+              return reply(sent?.id === turnId ? { threadId, turnId, sent } : { threadId, turnId })
+            }
+            case 'run-active':
+              throw runActive(continued.turnId)
+            case 'nothing-to-continue':
+              throw new HttpError(409, 'nothing-to-continue', 'The last answer is complete.')
+            case 'no-thread':
+              throw notFound('thread')
+            default:
+              return assertNever(continued)
+          }
+        }),
     },
   ]
+}
+
+/** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
+async function inPlace<Result extends { readonly kind: string }>(
+  { holdfast, runs }: ServerContext,
+  { ownerId }: RouteRequest,
+  threadId: ThreadId,
+  begin: () => Promise<Result>,
+): Promise<Result> {
+  const leave = runs.take(ownerId)
+  let isRunning = false
+  try {
+    const result = await begin()
+    isRunning = result.kind === 'started' || result.kind === 'continued'
+    if (isRunning) void holdfast.settled(threadId).finally(leave)
+    return result
+  } finally {
+    if (!isRunning) leave()
+  }
 }
 
 /** A new chat begins with its first message; one that exists must be the caller's own. */
 async function openThread(
   context: ServerContext,
   request: RouteRequest,
-  chat: ChatRequest,
+  chat: Exclude<ChatRequest, { readonly kind: 'answers' }>,
 ): Promise<void> {
   const { store, clock } = context.holdfast
-  if (chat.kind !== 'send') {
+  // Only a first message can begin a thread: there is nothing yet to make anew or to edit.
+  if (chat.kind !== 'send' || (chat.replaces ?? chat.message.id) !== chat.message.id) {
     await readOwned(context, request, chat.threadId)
     return
   }
@@ -123,17 +142,12 @@ function checkText(chat: ChatRequest, most: number): void {
   }
 }
 
-function respond(
-  context: ServerContext,
-  request: RouteRequest,
-  threadId: ThreadId,
-  sent: SendResult,
-): Response {
+function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   switch (sent.kind) {
     case 'started':
     case 'joined':
     case 'repeated':
-      return chatResponse(context, request, { threadId, turnId: sent.turnId })
+      return reply({ threadId, turnId: sent.turnId })
     case 'run-active':
       throw runActive(sent.turnId)
     case 'no-thread':
@@ -153,14 +167,17 @@ async function answer(
   context: ServerContext,
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
+  reply: Reply,
 ): Promise<Response> {
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
-  const sent = await readTurn(holdfast, threadId, turnId)
+  await readOwned(context, request, threadId)
+  const turn = await readTurn(holdfast, threadId, turnId)
+  const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   // A client sends every answer again that it ever gave: those that were decided are no news.
   await holdfast.decide({ threadId, by: request.ownerId, decisions })
   await holdfast.provideOutputs(threadId, outputs.map(toProvided))
-  return chatResponse(context, request, { threadId, turnId, sent })
+  return reply({ threadId, turnId, sent })
 }
 
 const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({

@@ -15,19 +15,17 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         const { id, seq } = await findThread(context, request)
         const after = placeOf(request.request, request.url)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
-        const leave = followers.take(request.ownerId)
+        const onClose = followers.take(request.ownerId)
         const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-          try {
-            for await (const frame of holdfast.subscribe(id, after, signal)) {
-              for (const each of toEventFrames(frame.after, frame.changes)) {
-                yield `id: ${each.seq}\n${sseData(each)}`
-              }
+          let at = after
+          for await (const frame of holdfast.subscribe(id, after, signal)) {
+            for (const each of toEventFrames(at, frame.changes)) {
+              at = each.seq
+              yield `id: ${each.seq}\n${sseData(each)}`
             }
-          } finally {
-            leave()
           }
         }
-        return toSseResponse(source, { keepAliveMs })
+        return toSseResponse(source, { keepAliveMs, headers: {}, onClose })
       },
     },
   ]

@@ -84,7 +84,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         const stored = threads.get(append.threadId)
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, append, { now, isAlive, nextActivity })
-        if (result.kind === 'appended') {
+        if (result.kind === 'appended' && append.events.length > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
         return result

@@ -1,12 +1,11 @@
-import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { MessageId, ThreadId } from '../../core/ids.ts'
+import type { ThreadId } from '../../core/ids.ts'
 import { planAppend } from '../plan-append.ts'
 import type { Append, AppendResult } from '../store.ts'
+import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, type PlannedAppend } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
-import { readSqlState } from './postgres-error.ts'
 import { sealTurns } from './seal-turns.ts'
 import type { RunStatement } from './statement.ts'
 
@@ -20,11 +19,6 @@ export async function commitAppends(
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
   const planned = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-  const [only, ...others] = planned
-  if (only !== undefined && others.length === 0) {
-    const result = await appendToTurn(database.run, statements.schema, only)
-    if (result !== undefined) return [result]
-  }
   const results = new Map<PlannedAppend, AppendResult>()
   for (const [taken, result] of await commitRounds(database, statements, toRounds(planned))) {
     results.set(taken, result)
@@ -52,19 +46,26 @@ async function commitRounds(
   statements: LedgerStatements,
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
-  const [first, ...more] = rounds
+  const [first, ...others] = rounds.flat()
   if (first === undefined) return []
-  const seals = rounds.flat().some(({ append }) => (append.seal ?? []).length > 0)
   try {
-    if (more.length === 0 && !seals) return await append(database.run, statements, first)
-    return await database.transaction((run) => appendRounds(run, statements, rounds))
+    if (others.length === 0) {
+      const result = await appendToTurn(database.run, statements.schema, first)
+      if (result !== undefined) return [[first, result]]
+    }
+    const isOne = rounds.length === 1 && !rounds.flat().some(seals)
+    return isOne
+      ? await append(database.run, statements, rounds.flat())
+      : await database.transaction((run) => appendRounds(run, statements, rounds))
   } catch (error) {
-    const refusal = toRefusal(error, first[0]?.append)
+    const refusal = toRefusal(error, first.append)
     if (refusal === undefined) throw error
-    if (more.length === 0 && first.length === 1) return [[first[0] as PlannedAppend, refusal]]
+    if (others.length === 0) return [[first, refusal]]
     return database.transaction((run) => appendOneByOne(run, statements, rounds))
   }
 }
+
+const seals = ({ append: { seal = [] } }: PlannedAppend): boolean => seal.length > 0
 
 async function appendRounds(
   run: RunStatement,
@@ -111,16 +112,6 @@ async function appendAndSeal(
   return verdicts
 }
 
-interface ResultRow {
-  readonly nth: number
-  readonly result: AppendResult['kind']
-  readonly reached: number
-  readonly fencing: number
-  readonly stopping: boolean
-  /** The kind, then what it is about; see `commit_appends`. */
-  readonly refusal: readonly string[] | null
-}
-
 async function append(
   run: RunStatement,
   statements: LedgerStatements,
@@ -131,46 +122,4 @@ async function append(
     const taken = round[row.nth - 1] as PlannedAppend
     return [taken, toResult(taken, row)]
   })
-}
-
-function toResult({ append: { lease }, plan }: PlannedAppend, row: ResultRow): AppendResult {
-  const { reached: seq, fencing: fence } = row
-  const [, about = '', id = '', state = ''] = row.refusal ?? []
-  switch (row.result) {
-    case 'appended':
-      return {
-        kind: 'appended',
-        firstSeq: seq - plan.size + 1,
-        seq,
-        ...(lease === undefined ? {} : { fence }),
-        stopRequested: row.stopping,
-      }
-    case 'no-thread':
-      return { kind: 'no-thread' }
-    case 'stale':
-      return { kind: 'stale', seq }
-    case 'fenced':
-      return { kind: 'fenced', fence }
-    case 'leased':
-      return { kind: 'leased', holder: id, turnId: about as MessageId, fence: Number(state) }
-    case 'illegal':
-      return { kind: 'illegal', subject: about as 'call' | 'turn' | 'message', id, state }
-  }
-}
-
-/** An append that the database itself will not take (class 22 or 23, or our own HF001). */
-function toRefusal(error: unknown, { threadId }: Partial<Append> = {}): AppendResult | undefined {
-  const cause = error instanceof HoldfastError ? error.cause : error
-  const sqlState = readSqlState(cause) ?? ''
-  const { message, detail, table } = cause as {
-    readonly message: string
-    readonly detail?: string
-    readonly table?: string
-  }
-  if (sqlState === 'HF001') {
-    return { kind: 'illegal', subject: 'turn', id: detail ?? '', state: message }
-  }
-  if (!/^2[23]/.test(sqlState)) return undefined
-  const subject = table === 'calls' ? 'call' : 'message'
-  return { kind: 'illegal', subject, id: threadId ?? '', state: 'unstorable' }
 }

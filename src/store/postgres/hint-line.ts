@@ -4,7 +4,8 @@ import { parseHintPayload } from './hint-payload.ts'
 
 export interface HintLine {
   start(): void
-  stop(): void
+  /** Resolves when the connection, if there was one, is closed. */
+  stop(): Promise<void>
 }
 
 export interface HintLineOptions {
@@ -25,6 +26,7 @@ const everything: Hint = { threadId: null, seq: 0 }
 export function createHintLine(options: HintLineOptions): HintLine {
   const { from, channel, createClient, post, onError } = options
   let client: pg.Client | undefined
+  let isListening = false
   let timer: NodeJS.Timeout | undefined
   let pauseMs = firstPauseMs
 
@@ -35,6 +37,7 @@ export function createHintLine(options: HintLineOptions): HintLine {
     const retry = () => {
       if (client !== mine) return
       client = undefined
+      isListening = false
       timer = setTimeout(() => void connect(), pauseMs)
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
@@ -48,30 +51,34 @@ export function createHintLine(options: HintLineOptions): HintLine {
       await mine.connect()
       await mine.query(`LISTEN "${channel}"`)
       if (client !== mine) return
+      isListening = true
       pauseMs = firstPauseMs
       post([everything])
     } catch (error) {
       onError(error)
       retry()
-      end(mine)
+      void end(mine)
     }
   }
 
-  const end = (ended: pg.Client) => {
-    // It is of no more use in either case; that it was already broken is no news.
-    ended.end().catch(() => {})
-  }
+  // It is of no more use in either case; that it was already broken is no news.
+  const end = (ended: pg.Client): Promise<void> => ended.end().catch(() => {})
 
   return {
     start() {
       if (client === undefined && timer === undefined) void connect()
     },
-    stop() {
+    async stop() {
       clearTimeout(timer)
       timer = undefined
       const ended = client
+      const wasListening = isListening
       client = undefined
-      if (ended !== undefined) end(ended)
+      isListening = false
+      if (ended === undefined) return
+      const closed = end(ended)
+      // One that is still being made may hang as long as the network likes.
+      if (wasListening) await closed
     },
   }
 }

@@ -147,7 +147,7 @@ function rowsOf(schema: string) {
     factCallRows: (from: string) =>
       `${selectRows('call', call)} FROM (
          SELECT DISTINCT thread_id, call_id FROM ${from}
-         WHERE payload LIKE ANY ('{%"call-settled"%,%"call-resolved"%}')
+         WHERE payload LIKE '%"call-settled"%' OR payload LIKE '%"call-resolved"%'
        ) f CROSS JOIN LATERAL (
          SELECT * FROM ${schema}.calls
          WHERE thread_id = f.thread_id AND call_id = f.call_id OFFSET 0

@@ -45,6 +45,10 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
 /** The driver's own errors have words and no codes. */
 const phrases: readonly (readonly [RegExp, Fault])[] = [
   [/after calling end on the pool/, ['store-closed', 'The store has been closed.']],
+  [
+    /timeout exceeded when trying to connect/,
+    ['store-unreachable', 'No connection to PostgreSQL came free in time.'],
+  ],
   [/SASL|password/i, refused],
   [/timeout|SSL/i, unreachable],
   [/Connection terminated|connection error|was closed/, lost],

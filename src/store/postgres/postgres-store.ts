@@ -82,13 +82,13 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
       if (!isClosed) line.start()
       return () => {
         unwatch()
-        if (hints.size === 0) line.stop()
+        if (hints.size === 0) void line.stop()
       }
     },
 
     async close() {
       isClosed = true
-      line.stop()
+      await line.stop()
       await sender.settle()
       await database.close()
     },

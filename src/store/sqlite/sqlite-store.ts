@@ -4,6 +4,7 @@ import { createHintBoard } from '../hint-board.ts'
 import { planAppend } from '../plan-append.ts'
 import type { Hint, Store } from '../store.ts'
 import { appendToLedger } from './append-to-ledger.ts'
+import { createSqliteAudit } from './audit.ts'
 import { isHeld } from './check-lease.ts'
 import { createConnection } from './connection.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
@@ -30,10 +31,13 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const hints = createHintBoard()
   const holder = processHolder()
   const full = mostBytes('full')
+  const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
 
   return {
     kind: 'sqlite',
+    // A database in memory is seen by its own connection only.
+    ...(file === ':memory:' ? {} : { audit }),
     holder: () => holder,
 
     async createThread({ id, ownerId, title, at }) {
@@ -178,6 +182,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     async close() {
       stopPolling?.()
       stopPolling = undefined
+      audit.close()
       connection.close()
     },
   }

@@ -1,3 +1,5 @@
+import { isOpenCall } from '../../core/call.ts'
+import { callsOf } from '../../core/message.ts'
 import type { PromptMessage } from '../scripted-model.ts'
 import { findPromptFault } from './find-prompt-fault.ts'
 import type { Witness } from './witness.ts'
@@ -8,6 +10,7 @@ const numbered = /<([^>]+)>/g
 
 /** What the model is sent is valid (ST3), and has every message that is shown (LG4, LG6). */
 export function checkPrompt(
+  process: string,
   prompt: readonly PromptMessage[],
   witnesses: Iterable<Witness>,
   report: (rule: string, message: string) => void,
@@ -18,10 +21,14 @@ export function checkPrompt(
     role === 'user' ? [...JSON.stringify(content).matchAll(numbered)].map((match) => match[1]) : [],
   )
   const last = sent.at(-1)
-  for (const { view } of witnesses) {
+  for (const { view, lease } of witnesses) {
     const turn = view.messages.findLast((message) => message.role === 'assistant')
     // One that was taken over may still speak of how things stood when it began.
     if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
+    const open = [...callsOf(turn)].filter(isOpenCall)
+    if (lease?.holder === process && open.length > 0) {
+      report('CL3', `the model was called while ${open[0]?.id} was ${open[0]?.state}`)
+    }
     const shown = view.messages.flatMap(({ role, id, seq }) =>
       role === 'user' && seq < turn.seq ? [id as string] : [],
     )

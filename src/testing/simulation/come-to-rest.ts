@@ -1,12 +1,11 @@
-import { needsPerson } from '../../core/call.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
-import { decide, resolve } from './decide-deeds.ts'
+import { decide, isWaiting, provide, resolve } from './decide-deeds.ts'
 import { someProcess } from './deeds.ts'
 import type { World } from './world.ts'
 
-const roundMs = 6_000
-const mostRounds = 20
+const roundMs = 3_500
+const mostRounds = 30
 
 /** Nothing goes wrong any more and whoever is asked answers: then everything must come to its end. */
 export async function comeToRest(world: World): Promise<void> {
@@ -21,7 +20,7 @@ export async function comeToRest(world: World): Promise<void> {
     }
     if (world.isBroken) return
     const waiting = world.threads.filter((threadId) => !isAtRest(world, threadId))
-    if (waiting.length === 0 && round > 0) return
+    if (waiting.length === 0 && world.requests.open.length === 0) return
     for (const threadId of waiting) answerAll(world, threadId)
   }
 }
@@ -36,9 +35,10 @@ function answerAll(world: World, threadId: ThreadId): void {
   for (const turn of world.witnessOf(threadId).turns.values()) {
     if (turn.progress.status !== 'waiting') continue
     for (const call of callsOf(turn)) {
-      if (!needsPerson(call)) continue
+      if (!isWaiting(call)) continue
       const process = someProcess(world)
-      if (call.state === 'unknown') resolve(world, threadId, process, 'eve', call)
+      if (call.state === 'ready') provide(world, threadId, process, call)
+      else if (call.state === 'unknown') resolve(world, threadId, process, 'eve', call)
       else decide(world, threadId, process, 'eve', [{ callId: call.id, decision: 'accept' }])
     }
   }

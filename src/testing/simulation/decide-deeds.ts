@@ -12,7 +12,34 @@ export function findWaiting(world: World, threadId: ThreadId): readonly Call[] {
   const seen = viewers.filter((viewer) => viewer.threadId === threadId)
   const isStale = seen.length > 0 && random.chance(0.4)
   const { messages } = isStale ? random.pick(seen).view : world.witnessOf(threadId).view
-  return messages.filter(isTurn).flatMap((turn) => [...callsOf(turn)].filter(needsPerson))
+  return messages.filter(isTurn).flatMap((turn) => [...callsOf(turn)].filter(isWaiting))
+}
+
+/** For a decision, for a word on what became of it, or for the client that runs it. */
+export const isWaiting = (call: Call): boolean =>
+  needsPerson(call) || (call.state === 'ready' && call.name === 'ask')
+
+/** A client gives the result of a tool that it runs itself. */
+export function provide(
+  world: World,
+  threadId: ThreadId,
+  process: SimulatedProcess,
+  { id: callId }: Call,
+): void {
+  const outcome = { state: 'succeeded', output: { kind: 'inline', value: 'yes' } } as const
+  world.requests.ask({
+    process: process.name,
+    label: `provide ${callId} of ${threadId}`,
+    send: () => process.holdfast.provideOutputs(threadId, [{ callId, outcome }]),
+    answered(settled) {
+      if (settled === 0) return
+      world.count('client-output')
+      const isStored = world
+        .witnessOf(threadId)
+        .events.some((event) => event.type === 'call-settled' && event.callId === callId)
+      if (!isStored) world.report('CL3', `the output of ${callId} was taken and not stored`)
+    },
+  })
 }
 
 /** Somebody decides on some calls at once. */

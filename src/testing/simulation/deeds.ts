@@ -1,5 +1,5 @@
 import type { ThreadId } from '../../core/ids.ts'
-import { decide, findWaiting, randomDecision, resolve } from './decide-deeds.ts'
+import { decide, findWaiting, provide, randomDecision, resolve } from './decide-deeds.ts'
 import type { Senders } from './send-deeds.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { stop } from './stop-deed.ts'
@@ -20,7 +20,7 @@ export function doSomething(world: World, senders: Senders): void {
     [2, () => stop(world, threadId, process)],
     [waiting.length > 0 ? 25 : 0, () => answerSomebody(world, threadId, process)],
     [world.weather.crash > 0 ? 2 : 0, () => world.kill(process, 'crash-anywhere')],
-    [world.weather.crash > 0 ? 1.5 : 0, () => stall(world, process)],
+    [world.weather.crash > 0 ? 2.5 : 0, () => stall(world, process)],
     [1, () => handOver(world, process)],
     [3, () => lookAgain(world, process)],
     [1.5, () => reload(world, process)],
@@ -52,6 +52,11 @@ function answerSomebody(world: World, threadId: ThreadId, process: SimulatedProc
     if (random.chance(0.3)) resolve(world, threadId, someProcess(world), 'bob', call)
     return
   }
+  if (call.state === 'ready') {
+    provide(world, threadId, process, call)
+    if (random.chance(0.3)) provide(world, threadId, someProcess(world), call)
+    return
+  }
   if (random.chance(0.3)) {
     const batch = waiting.filter(({ state }) => state === 'awaiting-approval')
     const decisions = batch.map((one) => randomDecision(world, one))
@@ -67,7 +72,7 @@ function answerSomebody(world: World, threadId: ThreadId, process: SimulatedProc
 function stall(world: World, process: SimulatedProcess): void {
   world.count('stall')
   world.scheduler.note(`${process.name} stands still`)
-  world.scheduler.freeze(process.name, world.random.pick([200, 2_000, 5_000]))
+  world.scheduler.freeze(process.name, world.random.pick([200, 2_000, 3_200, 5_000]))
 }
 
 /** A server is told to go, and says when it has. */

@@ -1,4 +1,5 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ThreadId } from '../../core/ids.ts'
 import type { Append, AppendResult, Hint, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -15,6 +16,9 @@ export interface MortalStoreParts {
   readonly count: (kind: Kind) => void
   readonly kill: (how: Kind) => void
   readonly observe: (appends: readonly Append[], results: readonly AppendResult[]) => Promise<void>
+  readonly onStopAsked: (threadId: ThreadId) => void
+  /** Something that was said was not heard, or not known to be. */
+  readonly onFault: () => void
 }
 
 type Fault = 'none' | 'fail-before' | 'fail-after' | 'die-before' | 'die-after'
@@ -27,7 +31,10 @@ type Fault = 'none' | 'fail-before' | 'fail-after' | 'die-before' | 'die-after'
 export function createMortalStore(parts: MortalStoreParts): Store {
   const { owner, store, random, scheduler, weather, count } = parts
 
-  const latencyMs = () => random.pick([0, 0, 0, 0, 0, 1, 3, 10])
+  const latencyMs = () =>
+    random.chance(weather().slow)
+      ? random.pick([100, 800, 2_500])
+      : random.pick([0, 0, 0, 0, 0, 1, 3, 10])
 
   const throwDice = (isWrite: boolean): Fault => {
     const chances = weather()
@@ -43,6 +50,7 @@ export function createMortalStore(parts: MortalStoreParts): Store {
     verb: string,
     work: () => Promise<Answer>,
     isWrite = false,
+    matters = true,
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const answer = (settle: () => void) => {
@@ -52,6 +60,7 @@ export function createMortalStore(parts: MortalStoreParts): Store {
       scheduler.schedule(owner, verb, latencyMs(), () => {
         const fault = throwDice(isWrite)
         if (fault !== 'none') scheduler.note(`${owner}: ${verb} will ${fault}`)
+        if (fault !== 'none' && matters) parts.onFault()
         if (fault === 'die-before') return parts.kill('crash-before-commit')
         if (fault === 'fail-before') {
           count(isWrite ? 'failed-write' : 'failed-read')
@@ -103,14 +112,25 @@ export function createMortalStore(parts: MortalStoreParts): Store {
         await parts.observe(appends, results)
         return results
       }
-      return call(label, work, true)
+      return call(
+        label,
+        work,
+        true,
+        appends.some(({ events }) => events.length > 0),
+      )
     },
     readPage: (query) => call('read page', () => store.readPage(query)),
     readChanges: (query) => call('read changes', () => store.readChanges(query)),
     readMessage: (thread, id) => call('read message', () => store.readMessage(thread, id)),
     findTurn: (id) => call('find turn', () => store.findTurn(id)),
     readCall: (thread, id) => call('read call', () => store.readCall(thread, id)),
-    requestStop: (thread) => call('request stop', () => store.requestStop(thread), true),
+    requestStop(threadId) {
+      const work = () => {
+        parts.onStopAsked(threadId)
+        return store.requestStop(threadId)
+      }
+      return call('request stop', work, true)
+    },
     findAbandonedRuns: (limit) => call('find abandoned', () => store.findAbandonedRuns(limit)),
     watch: (listener) => store.watch((hint) => hear(listener, hint)),
     close: async () => {},

@@ -12,7 +12,7 @@ export function randomScript(random: Random): readonly ScriptPart[] {
   if (random.chance(0.03)) return [...parts, { fails: retryable() }]
   if (random.chance(0.2)) parts.push({ reasoning: 'Let me think.' })
   if (random.chance(0.7)) {
-    parts.push({ text: random.pick(texts), pieces: 1 + random.int(4) })
+    parts.push({ text: `${random.pick(texts)} ${random.int(1_000)}`, pieces: 1 + random.int(4) })
     pause()
   }
   const calls = random.chance(0.6) ? 1 + random.int(random.chance(0.2) ? 5 : 2) : 0
@@ -24,7 +24,7 @@ export function randomScript(random: Random): readonly ScriptPart[] {
   return [...parts, ...randomEnd(random)]
 }
 
-const texts = ['Looking.', 'One moment, please.', 'It is so: 👩‍🚀 and 𝒳.', '  ', 'Done.']
+const texts = ['Looking.', 'One moment, please.', '👩‍🚀👩‍🚀 𝒳𝒳𝒳𝒳', '', 'Done.']
 
 function randomCall(random: Random): ScriptPart {
   const id = random.chance(0.3) ? { id: `call_${random.int(3)}` } : {}

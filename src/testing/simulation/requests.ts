@@ -4,7 +4,7 @@ import type { Scheduler } from './scheduler.ts'
 /** What people have asked of processes and not yet been answered. */
 export interface Requests {
   /** Labels of those that a living process has not answered. */
-  readonly open: Iterable<string>
+  readonly open: readonly string[]
   ask<Answer>(request: Request<Answer>): void
   /** Whoever waits for this process waits no longer. */
   drop(process: string): void

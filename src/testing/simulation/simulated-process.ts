@@ -3,10 +3,15 @@ import type { createHoldfast, Holdfast } from '../../engine/create-holdfast.ts'
 import type { LifecycleEvent } from '../../engine/hooks.ts'
 import type { Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
-import { type PromptMessage, type ScriptedCall, scriptedModel } from '../scripted-model.ts'
+import {
+  type PromptMessage,
+  type ScriptedCall,
+  scriptedModel,
+  type ScriptPart,
+} from '../scripted-model.ts'
 import { randomScript } from './random-script.ts'
 import type { Scheduler } from './scheduler.ts'
-import { createTools, type OnRun, toolPolicies } from './simulated-tools.ts'
+import { createTools, toolPolicies, type ToolWatch } from './simulated-tools.ts'
 import type { Kind } from './tally.ts'
 import type { Weather } from './weather.ts'
 
@@ -28,7 +33,9 @@ export interface ProcessParts {
   readonly create: typeof createHoldfast
   readonly newId: (kind: string) => string
   readonly onPrompt: (prompt: readonly PromptMessage[]) => void
-  readonly onToolRun: OnRun
+  /** What the model is about to say. */
+  readonly onScript: (script: readonly ScriptPart[]) => void
+  readonly tools: ToolWatch
 }
 
 /** One engine, as one server would have it, in virtual time. */
@@ -39,7 +46,11 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     after: (ms, call) => scheduler.schedule(name, 'timer', ms, call),
     soon: (call) => void scheduler.schedule(name, 'soon', 0, call),
   }
-  const script = () => (parts.isOver() ? [{ text: 'That is all.' }] : randomScript(random))
+  const script = () => {
+    const said = parts.isOver() ? [{ text: 'That is all.' }] : randomScript(random)
+    parts.onScript(said)
+    return said
+  }
   const onCall = ({ prompt }: ScriptedCall) => parts.onPrompt(prompt)
   const hooks = (event: LifecycleEvent) => {
     const kind = kindOf(event)
@@ -53,7 +64,7 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     holder: name,
     newId: parts.newId,
     model: scriptedModel(script, { clock, onCall }),
-    tools: createTools(clock, random, parts.onToolRun),
+    tools: createTools(clock, random, parts.tools),
     policies: toolPolicies,
   })
   return { name, holdfast, store }

@@ -31,6 +31,8 @@ export const simulatedTools = {
   fail: define(false),
   hang: define(false, { timeoutMs: 2_500 }),
   erase: define(false, { approval: 'always' }),
+  /** Has nothing to run here: the client does. */
+  ask: define(false),
   pay: define(false, { approval: (input) => isOdd(input as unknown as ToolInput) }),
 } as const satisfies Readonly<Record<string, SimulatedTool>>
 
@@ -50,27 +52,33 @@ const inputSchema = jsonSchema<ToolInput>(
   },
 )
 
-export type OnRun = (name: ToolName, callId: string, input: ToolInput) => void
+export interface ToolWatch {
+  readonly began: (name: ToolName, callId: string, input: ToolInput) => void
+  readonly returned: (callId: string, output: unknown) => void
+}
 
 /** The tools of one process. What they take, they take in its time. */
-export function createTools(clock: Clock, random: Random, onRun: OnRun): ToolSet {
+export function createTools(clock: Clock, random: Random, watch: ToolWatch): ToolSet {
   const pause = (signal?: AbortSignal) => wait(clock, random.pick([0, 1, 30, 200, 1_200]), signal)
   const plain = (name: ToolName) =>
     tool({
       inputSchema,
       async execute(input, { toolCallId, abortSignal }) {
-        onRun(name, toolCallId, input)
+        watch.began(name, toolCallId, input)
         if (random.chance(0.6)) await pause(abortSignal)
         if (name === 'fail') throw new Error('It cannot be done.')
-        return random.pick([{ n: input.n }, '', 0, false, null, []])
+        const output = random.pick([{ n: input.n }, '', 0, false, null, []])
+        watch.returned(toolCallId, output)
+        return output
       },
     })
   const report = tool({
     inputSchema,
     async *execute(input, { toolCallId, abortSignal }) {
-      onRun('report', toolCallId, input)
+      watch.began('report', toolCallId, input)
       for (let done = 1; done <= 3; done++) {
         await pause(abortSignal)
+        watch.returned(toolCallId, { done })
         yield { done }
       }
     },
@@ -78,16 +86,16 @@ export function createTools(clock: Clock, random: Random, onRun: OnRun): ToolSet
   const hang = tool({
     inputSchema,
     execute(input, { toolCallId, abortSignal }): Promise<string> {
-      onRun('hang', toolCallId, input)
+      watch.began('hang', toolCallId, input)
       return new Promise((_, reject) => {
         abortSignal?.addEventListener('abort', () => reject(new Error('Given up.')))
       })
     },
   })
-  return Object.fromEntries(
-    toolNames.map((name) => [
-      name,
-      name === 'report' ? report : name === 'hang' ? hang : plain(name),
-    ]),
-  ) as ToolSet
+  const special: Readonly<Record<string, ToolSet[string]>> = {
+    report,
+    hang,
+    ask: tool({ inputSchema }),
+  }
+  return Object.fromEntries(toolNames.map((name) => [name, special[name] ?? plain(name)]))
 }

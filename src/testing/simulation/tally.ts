@@ -29,6 +29,7 @@ export const kinds = [
   'decision-edited',
   'decision-invalid',
   'decision-batch',
+  'client-output',
   'unknown-outcome',
   'resolve-retry',
   'resolve-done',

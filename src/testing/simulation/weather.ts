@@ -14,6 +14,7 @@ export interface Weather {
   readonly failedWrite: number
   readonly ambiguousWrite: number
   readonly failedRead: number
+  readonly slow: number
   readonly lateHint: number
   readonly lostHint: number
   readonly options: Pick<
@@ -43,6 +44,7 @@ export function randomWeather(random: Random): Weather {
     failedWrite: sometimes(0.35, random.pick([0.02, 0.08])),
     ambiguousWrite: sometimes(0.35, random.pick([0.02, 0.08])),
     failedRead: sometimes(0.25, random.pick([0.01, 0.04])),
+    slow: sometimes(0.3, 0.05),
     lateHint: sometimes(0.5, 0.3),
     lostHint: sometimes(0.4, 0.1),
     options: {
@@ -65,6 +67,7 @@ export const fairWeather = (weather: Weather): Weather => ({
   failedWrite: 0,
   ambiguousWrite: 0,
   failedRead: 0,
+  slow: 0,
   lateHint: 0,
   lostHint: 0,
 })

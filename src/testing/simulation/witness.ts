@@ -28,6 +28,8 @@ export interface Witness {
   viewAt(seq: Seq): ThreadView | undefined
   countOf(type: 'call-started' | 'call-resolved', callId: CallId): number
   observe(append: Append, result: AppendResult): void
+  /** Somebody asked the holder to stop: from now on the run may be taken from it. */
+  stopAsked(): void
 }
 
 export interface WitnessedLease {
@@ -55,6 +57,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
   let view = views.get(0) as ThreadView
   let lease: WitnessedLease | null = null
   let fence = 0
+  let stoppedFence = 0
 
   const observeLease = (append: Append, result: Appended) => {
     const use = append.lease
@@ -65,7 +68,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
     }
     if (use.kind === 'acquire') {
       const isHeld = lease !== null && lease.until > now() && options.isAlive(lease.holder)
-      if (isHeld && use.overFence === undefined) report('RS5', 'a run began beside a live one')
+      if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
       lease = { fence, holder: use.holder, until: now() + use.ttlMs }
@@ -85,6 +88,9 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
     const touched = new Map<MessageId, TurnEvent[]>()
     for (const event of fresh) {
       if (!isTurnEvent(event)) continue
+      if ('delta' in event && !event.delta.isWellFormed()) {
+        report('LG8', `half a character was stored as ${event.seq}`)
+      }
       if (event.type === 'call-decided') {
         if (decisions.has(event.callId)) report('AP2', `${event.callId} was decided twice`)
         decisions.set(event.callId, event.decision)
@@ -141,6 +147,9 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
     decisions,
     get lease() {
       return lease
+    },
+    stopAsked() {
+      stoppedFence = fence
     },
     viewAt: (seq) => views.get(seq),
     countOf: (type, callId) => counts.get(`${type} ${callId}`) ?? 0,

@@ -5,13 +5,14 @@ import type { Append, AppendResult, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import { checkNewest, checkPages } from './check-pages.ts'
 import { checkPrompt } from './check-prompt.ts'
-import { createToolRunCheck } from './check-tool-run.ts'
 import { kindsOf } from './kinds-of-event.ts'
 import { createMortalStore } from './mortal-store.ts'
 import { createRequests, type Requests } from './requests.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createProcess, type SimulatedProcess } from './simulated-process.ts'
+import { createSpeech } from './speech.ts'
 import type { Counter, Kind } from './tally.ts'
+import { createToolRuns } from './tool-runs.ts'
 import { createViewer, type Viewer } from './viewer.ts'
 import { fairWeather, type Weather } from './weather.ts'
 import { createWitness, type Witness } from './witness.ts'
@@ -73,19 +74,33 @@ export async function createWorld(parts: WorldParts): Promise<World> {
     ids.set(kind, next)
     return `${kind}-${next}`
   }
-  const onToolRun = createToolRunCheck({
+  const runs = createToolRuns({
     witnesses: () => witnesses.values(),
     report,
     onRepeat: () => count('tool-repeated'),
   })
+  const speech = createSpeech(report)
+  /** Processes some of whose words may have been lost. */
+  const misheard = new Set<string>()
 
-  const observe = async (appends: readonly Append[], results: readonly AppendResult[]) => {
+  const observe = async (
+    process: string,
+    appends: readonly Append[],
+    results: readonly AppendResult[],
+  ) => {
     for (const [index, append] of appends.entries()) {
       const witness = witnesses.get(append.threadId)
       const result = results[index]
       if (witness === undefined || result?.kind !== 'appended') continue
       witness.observe(append, result)
-      for (const event of append.events) for (const kind of kindsOf(event)) count(kind)
+      for (const event of append.events) {
+        for (const kind of kindsOf(event)) count(kind)
+        runs.stored(event)
+        speech.stored(process, event, witness)
+        if (isStoreFailure(event) && !misheard.has(process)) {
+          report('LG3', 'a turn failed although nothing was lost')
+        }
+      }
     }
     for (const threadId of new Set(appends.map((append) => append.threadId))) {
       const witness = world.witnessOf(threadId)
@@ -129,7 +144,9 @@ export async function createWorld(parts: WorldParts): Promise<World> {
         random,
         scheduler,
         count,
-        observe,
+        observe: (appends, results) => observe(name, appends, results),
+        onStopAsked: (threadId) => witnesses.get(threadId)?.stopAsked(),
+        onFault: () => misheard.add(name),
         weather: () => (isOver ? fairWeather(parts.weather) : parts.weather),
         kill: (how) => process !== undefined && world.kill(process, how),
       })
@@ -143,11 +160,15 @@ export async function createWorld(parts: WorldParts): Promise<World> {
         count,
         create: parts.create,
         newId,
-        onPrompt: (prompt) => checkPrompt(prompt, witnesses.values(), report),
-        onToolRun(tool, callId, input) {
-          scheduler.note(`${name}: runs ${tool} for ${callId}`)
-          count('tool-run')
-          onToolRun(tool, callId, input)
+        onPrompt: (prompt) => checkPrompt(name, prompt, witnesses.values(), report),
+        onScript: (script) => speech.said(name, script),
+        tools: {
+          returned: runs.returned,
+          began(tool, callId, input) {
+            scheduler.note(`${name}: runs ${tool} for ${callId}`)
+            count('tool-run')
+            runs.began(tool, callId, input)
+          },
         },
       })
       processes.push(process)
@@ -198,3 +219,8 @@ export async function createWorld(parts: WorldParts): Promise<World> {
   }
   return world
 }
+
+const isStoreFailure = (event: Append['events'][number]): boolean =>
+  event.type === 'turn-ended' &&
+  event.ending.kind === 'failed' &&
+  event.ending.error.code === 'store-failed'

@@ -126,8 +126,17 @@ export const callRules: readonly StoreRule[] = [
       const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'succeeded' }
       assert.deepEqual(await tryAppend(first, [recorded(call, { turnId: later })]), refusal)
       await append(first, [recorded(third, { turnId: later })])
-      const mixed = [begun(third, later), succeeded(3, third, turn)]
-      assert.equal((await tryAppend(first, mixed)).kind, 'illegal')
+      // Two turns that both run: a fact of one cannot be about a call of the other.
+      const aside = parseMessageId('aside')
+      const fourth = parseCallId('fourth')
+      await append(first, [started(aside)])
+      for (const facts of [
+        [begun(third, aside)],
+        [begun(third, later), succeeded(3, third, aside)],
+        [recorded(fourth, { turnId: aside }), begun(fourth, later)],
+      ]) {
+        assert.deepEqual((await tryAppend(first, facts)).kind, 'illegal')
+      }
       await append(first, [started(parseMessageId('elsewhere'))], { threadId: other })
       const elsewhere = recorded(call, { turnId: parseMessageId('elsewhere') })
       await append(first, [elsewhere], { threadId: other })

@@ -96,7 +96,7 @@ export const sealRules: readonly StoreRule[] = [
       const written: Parameters<typeof foldFacts>[0][number][] = []
       for (const [index, round] of rounds.entries()) {
         written.push(...round)
-        await append(store, round, { seal: index === 0 ? [turn] : [] })
+        await append(store, round, { seal: index === 0 || index === 3 ? [turn] : [] })
         store = await reopen(store)
         const expected = newestFirst(foldFacts(written))
         assert.deepEqual((await readPage(store)).messages, expected, `round ${index}`)

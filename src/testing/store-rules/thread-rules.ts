@@ -164,8 +164,8 @@ export const threadRules: readonly StoreRule[] = [
     claim: 'deletes a thread whole; its id begins anew at 0, and others stay',
     async check({ open, reopen }) {
       let store = await open()
-      await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
+      await createThread(store)
       const events = [say('Hello'), started(), recorded(), succeeded('a'), ended()]
       await append(store, events, { seal: [turn] })
       await append(store, [started(parseMessageId('second'))])

@@ -35,6 +35,12 @@ export function listOf(object: JsonObject, ...names: readonly string[]): readonl
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
+/** The parts of a message. Model messages have them as their content. */
+export function partListOf(message: JsonObject): readonly Json[] {
+  const parts = listOf(message, 'parts')
+  return parts.length > 0 ? parts : listOf(message, 'content')
+}
+
 export const flagOf = (object: JsonObject, ...names: readonly string[]): boolean | undefined => {
   const value = fieldOf(object, ...names)
   return typeof value === 'boolean' ? value : undefined

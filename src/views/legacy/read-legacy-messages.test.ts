@@ -22,7 +22,12 @@ describe('whatever the data is', () => {
       fc.property(fc.array(anyMessage(), few), fc.constantFrom(...formats), (messages, format) => {
         expectLegal(read(messages, format).events)
       }),
-      { seed: 1, numRuns: 600 },
+      {
+        seed: 1,
+        numRuns: 600,
+        // A call that is said to wait for a decision and to have started cannot have done both.
+        examples: [[[startedWhileWaiting, { role: 'user', content: 'Go on.' }], 'commentary']],
+      },
     )
   })
 
@@ -71,6 +76,11 @@ describe('whatever the data is', () => {
     expect(open).toBeGreaterThan(50)
   })
 })
+
+const startedWhileWaiting = {
+  role: 'assistant',
+  toolCalls: [{ name: 'delete_note', state: 'awaiting-approval', startedAt: 1 }],
+}
 
 describe('ids', () => {
   const call = (id: string | undefined, name = 'search') => ({ id, name, args: {}, result: 1 })
@@ -128,6 +138,26 @@ describe('ids', () => {
     const ids = events.flatMap((event) => ('messageId' in event ? [event.messageId] : []))
     expect(ids.slice(0, 3).every((id) => /^msg_[\da-f]{16}$/.test(id))).toBe(true)
     expect(ids[3]).toBe('7')
+  })
+})
+
+describe('messages of a model', () => {
+  it('[LE1] have their parts as their content; a call in them is not a tool of the name "call"', () => {
+    const { events, failed } = read([
+      { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Looking.' },
+          { type: 'tool-call', toolCallId: 'c', toolName: 'weather', args: { city: 'Oslo' } },
+        ],
+      },
+    ])
+    expect(failed).toEqual([])
+    expect(messagesOf(events).map((message) => projectChatMessage(message))).toMatchObject([
+      { content: 'Weather?' },
+      { toolCalls: [{ id: 'c', name: 'weather', state: 'interrupted', commentary: 'Looking.' }] },
+    ])
   })
 })
 

@@ -42,6 +42,9 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
     case 'steering-message':
       // What a person threw in while the assistant worked. A turn has no place for it but this.
       return { type: 'data', name: type, data: value }
+    case 'tool-call':
+      // In a model message. A tool of the name "call" has a state.
+      return 'state' in value ? readToolPart(value, context.at) : readToolInvocation(value, context)
     case 'dynamic-tool':
       return readToolPart(value, context.at)
     default:

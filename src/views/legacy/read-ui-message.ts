@@ -1,14 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { TurnEnding } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { dateOf, fieldOf, idOf, listOf, objectOf, textOf } from './old-fields.ts'
+import { addMissingContent } from './complete-steps.ts'
+import { dateOf, fieldOf, idOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { Mend, OldTurn } from './old-message.ts'
-import { addMissingContent, readParts } from './read-steps.ts'
+import { readParts } from './read-parts.ts'
 import { toSteps } from './to-steps.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
 export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
-  const parts = listOf(message, 'parts')
+  const parts = partListOf(message)
   const context = { marksOf: () => ({}), isExact: false, at }
   const read = readParts(
     parts.filter((part) => !isNote(part)),

@@ -1,10 +1,20 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { dateOf, fieldOf, flagOf, idOf, listOf, objectOf, textOf } from './old-fields.ts'
+import { addMissingContent, insertCalls } from './complete-steps.ts'
+import {
+  dateOf,
+  fieldOf,
+  flagOf,
+  idOf,
+  listOf,
+  objectOf,
+  partListOf,
+  textOf,
+} from './old-fields.ts'
 import type { Mend, OldCall, OldStep, OldTurn } from './old-message.ts'
 import type { ReadPart } from './read-part.ts'
+import { readParts } from './read-parts.ts'
 import { readValidated, type ResultMarks } from './read-result-value.ts'
-import { addMissingContent, insertCalls, readParts } from './read-steps.ts'
 import { type InvocationContext, readToolInvocation } from './read-tool-invocation.ts'
 import { hasCall, textOfStep, toSteps } from './to-steps.ts'
 
@@ -28,7 +38,7 @@ export function readVercelMessage(message: JsonObject, at: number, mend: Mend): 
 
 /** Before there were parts, the reasoning was a field of its own. */
 function partsOf(message: JsonObject): readonly Json[] {
-  const parts = listOf(message, 'parts')
+  const parts = partListOf(message)
   const reasoning = textOf(message, 'reasoning')
   if (parts.length > 0 || reasoning === undefined) return parts
   const content = textOf(message, 'content') ?? ''

@@ -1,23 +1,5 @@
-import type { Json } from '../../core/json.ts'
-import { mergeRepeatedCalls } from './merge-repeated-calls.ts'
-import type { Mend, OldCall, OldStep } from './old-message.ts'
-import { type ReadPart, readPart } from './read-part.ts'
-import type { InvocationContext } from './read-tool-invocation.ts'
+import type { OldCall, OldStep } from './old-message.ts'
 import { hasCall, textOfStep, toStep } from './to-steps.ts'
-
-/** The parts of an assistant message. One that cannot be read is left out and said so. */
-export function readParts(
-  parts: readonly Json[],
-  context: InvocationContext,
-  mend: Mend,
-): readonly ReadPart[] {
-  const read = parts.map((part, index) => {
-    const result = readPart(part, context)
-    if (result.type === 'unreadable') mend(`parts[${index}]: ${result.why}: it was left out.`)
-    return result
-  })
-  return mergeRepeatedCalls(read, mend)
-}
 
 /** Calls that the parts lack stand before the answer, in a step of their own. */
 export function insertCalls(

@@ -2,11 +2,16 @@ import { tool } from 'ai'
 import { callsOf, type Turn } from 'holdfast'
 import { z } from 'zod'
 
-/** The tool of these tests. */
 export const add = tool({
   description: 'Adds two numbers.',
   inputSchema: z.object({ left: z.number(), right: z.number() }),
   execute: ({ left, right }) => ({ sum: left + right }),
+})
+
+/** Good without arguments too. */
+export const bare = tool({
+  inputSchema: z.object({ left: z.number().optional() }),
+  execute: () => 'done',
 })
 
 export const textOf = (turn: Turn): readonly string[] =>

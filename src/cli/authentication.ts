@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { HandlerOptions } from '../server/handler-options.ts'
+import { CliError } from './cli-error.ts'
+
+type Authenticate = NonNullable<HandlerOptions['authenticate']>
+
+/** The config's own way first, then the token; neither: everyone is `local`, and only on this machine. */
+export function chooseAuthentication(
+  authenticate: Authenticate | undefined,
+  token: string | undefined,
+  host: string,
+): Authenticate | undefined {
+  if (authenticate !== undefined) return authenticate
+  if (token !== undefined && token !== '') return byToken(token)
+  if (isLoopback(host)) return undefined
+  throw new CliError(
+    `To listen on ${host}, beyond this machine, set HOLDFAST_TOKEN, or give --config a file with \`authenticate\`.`,
+  )
+}
+
+function byToken(token: string): Authenticate {
+  const expected = digest(token)
+  return (request) => {
+    const given = /^Bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    return given !== undefined && timingSafeEqual(digest(given), expected) ? { id: 'local' } : null
+  }
+}
+
+/** Of equal length whatever is given, so that the comparison tells nothing. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const isLoopback = (host: string): boolean =>
+  /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)

@@ -1,0 +1,67 @@
+import { type CheckReport, checkStore } from '../engine/check/check-store.ts'
+import type { Problem } from '../engine/check/problem.ts'
+import type { Command, CommandContext, ExitCode } from './command.ts'
+import { openStore } from './open-store.ts'
+import { parseArguments } from './parse-arguments.ts'
+import { createProgress } from './progress.ts'
+import type { Terminal } from './terminal.ts'
+import { count } from './words.ts'
+
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'recomputes every thread from its facts and names what is damaged',
+  help: `holdfast check [--repair] [--db FILE|URL]
+
+Reads every row once and names each thing that does not agree, while others go on using the database.
+
+  --repair   mends what can be mended; each repair is kept in the table "repairs"
+  --db       the database (or HOLDFAST_DB; without either: holdfast.db)
+
+Exit code: 0 healthy, or all mended; 1 problems remain; 2 it could not be checked.`,
+  run,
+}
+
+async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
+  const { values } = parseArguments('check', args, {
+    repair: { type: 'boolean' },
+    db: { type: 'string' },
+  })
+  const store = await openStore({ db: values.db, env, file: 'existing' })
+  const progress = createProgress(terminal)
+  try {
+    const report = await checkStore(store, {
+      repair: values.repair === true,
+      onProblem: (problem, isMended) => terminal.print(describe(problem, isMended, terminal)),
+      onProgress: ({ threads, rows }) =>
+        progress.update(undefined, () => `${count(threads, 'thread')}, ${count(rows, 'row')}`),
+    })
+    progress.done()
+    terminal.print(summarize(report, values.repair === true))
+    return report.found === report.mended ? 0 : 1
+  } finally {
+    await store.close()
+  }
+}
+
+function describe(problem: Problem, isMended: boolean, { paint }: Terminal): string {
+  const { kind, threadId, messageId, callId, seq, what } = problem
+  const place = [
+    threadId === null ? undefined : `thread ${threadId}`,
+    messageId === undefined ? undefined : `message ${messageId}`,
+    callId === undefined ? undefined : `call ${callId}`,
+    seq === undefined ? undefined : `seq ${seq}`,
+  ].filter((part) => part !== undefined)
+  const state = isMended ? paint('green', 'mended ') : paint('red', 'damaged')
+  return `${state} ${kind}: ${[...place, what].join(', ')}`
+}
+
+function summarize({ threads, rows, found, mended }: CheckReport, repair: boolean): string {
+  const read = `${count(threads, 'thread')}, ${count(rows, 'row')}`
+  if (found === 0) return `Healthy: ${read}.`
+  const left = found - mended
+  if (left === 0) return `Mended: ${count(found, 'problem')} in ${read}.`
+  const next = repair
+    ? 'What is left cannot be mended from here; keep a backup of the database.'
+    : 'Run `holdfast check --repair` to mend what can be mended.'
+  return `${count(left, 'problem')} in ${read}; ${mended} mended. ${next}`
+}

@@ -1,0 +1,17 @@
+import type { Terminal } from './terminal.ts'
+
+export interface CommandContext {
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly terminal: Terminal
+}
+
+/** Exit codes: 0 done, 1 done with problems, 2 could not be done. */
+export type ExitCode = 0 | 1 | 2
+
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  readonly help: string
+  readonly run: (context: CommandContext) => Promise<ExitCode>
+}

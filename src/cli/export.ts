@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { parseThreadId } from '../core/ids.ts'
+import type { Thread } from '../core/thread.ts'
+import { exportFormats, exportThreads } from '../engine/transfer/export-threads.ts'
+import type { Store } from '../store/store.ts'
+import { CliError } from './cli-error.ts'
+import type { Command, CommandContext, ExitCode } from './command.ts'
+import { openStore } from './open-store.ts'
+import { parseArguments, parseChoice } from './parse-arguments.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'writes threads to the standard output, as import reads them',
+  help: `holdfast export THREAD|--all [--format ${exportFormats.join('|')}] [--db FILE|URL] [--owner ID]
+
+Writes JSON to the standard output: holdfast export --all > threads.json
+
+  --all      every thread, of one owner if --owner is given
+  --format   how messages are written; ui without it
+  --db       the database (or HOLDFAST_DB; without either: holdfast.db)
+
+Exit code: 0 done, 2 nothing was written.`,
+  run,
+}
+
+async function run({ args, env }: CommandContext): Promise<ExitCode> {
+  const { values, positionals } = parseArguments('export', args, {
+    all: { type: 'boolean' },
+    format: { type: 'string' },
+    db: { type: 'string' },
+    owner: { type: 'string' },
+  })
+  const [thread, ...more] = positionals
+  if ((thread === undefined) !== (values.all === true) || more.length > 0) {
+    throw new CliError('Name one thread, or say --all: `holdfast export THREAD`.')
+  }
+  const format = parseChoice('--format', values.format, exportFormats) ?? 'ui'
+  const store = await openStore({ db: values.db, env, file: 'existing' })
+  try {
+    const threads =
+      thread === undefined ? readAll(store, values.owner) : [await readOne(store, thread)]
+    for await (const text of exportThreads(store, threads, format)) {
+      if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+    }
+    return 0
+  } finally {
+    await store.close()
+  }
+}
+
+async function readOne(store: Store, id: string): Promise<Thread> {
+  const thread = await store.readThread(parseThreadId(id))
+  if (thread === null) {
+    throw new CliError(`There is no thread ${id}. \`holdfast export --all\` writes all there are.`)
+  }
+  return thread
+}
+
+async function* readAll(store: Store, owner: string | undefined): AsyncGenerator<Thread> {
+  for await (const thread of store.audit?.listThreads() ?? []) {
+    if (owner === undefined || thread.ownerId === owner) yield thread
+  }
+}

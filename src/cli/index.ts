@@ -1,0 +1,2 @@
+export type { HoldfastConfig } from './config.ts'
+export { runCli } from './main.ts'

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CliError } from './cli-error.ts'
+import type { HoldfastConfig } from './config.ts'
+
+export async function loadConfig(file: string | undefined): Promise<HoldfastConfig> {
+  if (file === undefined) return {}
+  const { default: config } = await importFile(file)
+  if (typeof config !== 'object' || config === null) {
+    throw new CliError(`${file} has no default export. End it with \`export default { … }\`.`)
+  }
+  return config
+}
+
+async function importFile(file: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(resolve(file)).href)) as { readonly default?: unknown }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isAbsent = code === 'ERR_MODULE_NOT_FOUND' && message.includes(resolve(file))
+    if (isAbsent && !message.includes('imported from')) {
+      throw new CliError(`There is no file ${file}. Check --config.`)
+    }
+    throw new CliError(`${file} could not be loaded: ${message}`, { cause: error })
+  }
+}

@@ -1,0 +1,101 @@
+import type { LanguageModel } from 'ai'
+import { CliError } from './cli-error.ts'
+
+/** The model that HOLDFAST_MODEL names. Its provider is loaded only then. */
+export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<LanguageModel> {
+  const [provider = '', ...rest] = name.split(':')
+  const model = rest.join(':')
+  if (provider === 'demo') return loadDemo(env)
+  if (model === '' || !isProvider(provider)) {
+    throw new CliError(
+      `HOLDFAST_MODEL is demo, openai:MODEL, anthropic:MODEL or openai-compatible:MODEL, not "${name}".`,
+    )
+  }
+  switch (provider) {
+    case 'openai': {
+      const { createOpenAI } = await load(() => import('@ai-sdk/openai'), '@ai-sdk/openai')
+      return createOpenAI({ apiKey: key(env, 'OPENAI_API_KEY'), ...address(env) })(model)
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await load(() => import('@ai-sdk/anthropic'), '@ai-sdk/anthropic')
+      return createAnthropic({ apiKey: key(env, 'ANTHROPIC_API_KEY'), ...address(env) })(model)
+    }
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await load(
+        () => import('@ai-sdk/openai-compatible'),
+        '@ai-sdk/openai-compatible',
+      )
+      const { baseURL } = address(env)
+      if (baseURL === undefined) {
+        throw new CliError(
+          'openai-compatible needs the address of the server. Set HOLDFAST_MODEL_URL, as in http://localhost:11434/v1.',
+        )
+      }
+      const apiKey = env['HOLDFAST_MODEL_KEY']
+      return createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL,
+        includeUsage: true,
+        ...(apiKey ? { apiKey } : {}),
+      })(model)
+    }
+  }
+}
+
+type Provider = 'openai' | 'anthropic' | 'openai-compatible'
+
+const isProvider = (name: string): name is Provider =>
+  name === 'openai' || name === 'anthropic' || name === 'openai-compatible'
+
+async function loadDemo(env: NodeJS.ProcessEnv): Promise<LanguageModel> {
+  const { demoModel } = await import('../testing/demo/demo-model.ts')
+  const delay = env['HOLDFAST_DEMO_DELAY_MS']
+  if (delay === undefined || delay === '') return demoModel()
+  const delayMs = Number(delay)
+  if (!Number.isSafeInteger(delayMs) || delayMs < 0) {
+    throw new CliError(`HOLDFAST_DEMO_DELAY_MS is a number of milliseconds, not "${delay}".`)
+  }
+  return demoModel({ delayMs })
+}
+
+async function load<Module>(importModule: () => Promise<Module>, name: string): Promise<Module> {
+  try {
+    return await importModule()
+  } catch (error) {
+    throw new CliError(`The provider ${name} is not here. Run \`npm install ${name}\`.`, {
+      cause: error,
+    })
+  }
+}
+
+function key(env: NodeJS.ProcessEnv, name: string): string {
+  const value = env[name]
+  if (value === undefined || value === '') {
+    throw new CliError(`The model needs a key. Set ${name}.`)
+  }
+  return value
+}
+
+function address(env: NodeJS.ProcessEnv): { readonly baseURL?: string } {
+  const url = env['HOLDFAST_MODEL_URL']
+  if (url === undefined || url === '') return {}
+  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+    throw new CliError(`HOLDFAST_MODEL_URL is an http:// or https:// address, not "${url}".`)
+  }
+  return { baseURL: url.replace(/\/$/, '') }
+}
+
+const probeMs = 3_000
+
+/** One sentence if nothing answers at HOLDFAST_MODEL_URL; the server may still come up later. */
+export async function findSilentServer(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const { baseURL } = address(env)
+  if (baseURL === undefined) return undefined
+  try {
+    const answer = await fetch(`${baseURL}/models`, { signal: AbortSignal.timeout(probeMs) })
+    await answer.body?.cancel()
+    return undefined
+  } catch {
+    return `Nothing answers at ${baseURL}. Start the model's server, or correct HOLDFAST_MODEL_URL.`
+  }
+}

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import type { Store } from '../store/store.ts'
+import { CliError } from './cli-error.ts'
+
+export interface StoreChoice {
+  /** From the command line; it comes before HOLDFAST_DB. */
+  readonly db: string | undefined
+  readonly env: NodeJS.ProcessEnv
+  /** `existing`: a file that is not there is a mistake, not a new database. */
+  readonly file: 'existing' | 'any'
+}
+
+const ordinary = 'holdfast.db'
+
+export async function openStore({ db, env, file }: StoreChoice): Promise<Store> {
+  const place = db ?? (env['HOLDFAST_DB'] || ordinary)
+  if (/^postgres(?:ql)?:/.test(place)) return openPostgres(place)
+  if (/^[a-z][a-z+]+:\/\//.test(place)) {
+    throw new CliError('--db is a file or a postgres:// URL.')
+  }
+  const name = place.replace(/^file:/, '')
+  if (file === 'existing' && !existsSync(name)) {
+    throw new CliError(`There is no database ${name}. Name one with --db or HOLDFAST_DB.`)
+  }
+  const { sqlite } = await import('../store/sqlite/index.ts')
+  return sqlite(name)
+}
+
+/** The driver is an optional dependency: only those who use PostgreSQL have it. */
+async function openPostgres(url: string): Promise<Store> {
+  try {
+    await import('pg')
+  } catch {
+    throw new CliError('For PostgreSQL the driver is needed as well. Run `npm install pg`.')
+  }
+  const { postgres } = await import('../store/postgres/index.ts')
+  return postgres(url)
+}

@@ -1,0 +1,65 @@
+import type { LifecycleEvent } from '../engine/hooks.ts'
+import type { RequestRecord } from '../server/handler-options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const logKinds = ['text', 'json', 'off'] as const
+export type LogKind = (typeof logKinds)[number]
+
+/** One line for each request and for each turn. Nothing that anyone wrote is in it. */
+export interface ServeLog {
+  readonly request: (record: RequestRecord) => void
+  readonly event: (event: LifecycleEvent) => void
+}
+
+export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
+  const write = (words: string, fields: Readonly<Record<string, unknown>>, isBad: boolean) => {
+    const time = new Date().toISOString()
+    if (kind === 'json') terminal.note(JSON.stringify({ time, ...fields }))
+    if (kind !== 'text') return
+    const line = `${terminal.paint('dim', time.slice(11, 23))} ${words}`
+    terminal.note(isBad ? terminal.paint('red', line) : line)
+  }
+  return {
+    request({ method, route, status, ms, error }) {
+      const fields = { log: 'request', method, route, status, ms: Math.round(ms) }
+      const cause = error === undefined ? {} : { error: messageOf(error) }
+      const words = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
+      write([words, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
+    },
+    event(event) {
+      switch (event.type) {
+        case 'turn-ended': {
+          const { threadId, turnId, ending, ms } = event
+          const fields = { log: 'turn', threadId, turnId, ending, ms: Math.round(ms) }
+          write(`turn ${turnId} ${ending} ${Math.round(ms)} ms`, fields, ending === 'failed')
+          break
+        }
+        case 'turn-paused': {
+          const { threadId, turnId, waitingFor } = event
+          write(
+            `turn ${turnId} waits for ${waitingFor}`,
+            { log: 'turn', threadId, turnId, waitingFor },
+            false,
+          )
+          break
+        }
+        case 'turn-lost': {
+          const { threadId, turnId, error } = event
+          const fields = { log: 'turn', threadId, turnId, ending: 'lost', error: messageOf(error) }
+          write(`turn ${turnId} lost ${fields.error}`, fields, true)
+          break
+        }
+        case 'recovery-failed': {
+          const error = messageOf(event.error)
+          write(`recovery failed: ${error}`, { log: 'recovery', error }, true)
+          break
+        }
+        default:
+        // Steps, calls and commits are for metrics; a line for each would drown the rest.
+      }
+    },
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : error === undefined ? '' : 'unknown'

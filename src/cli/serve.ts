@@ -1,0 +1,127 @@
+import { createHoldfast } from '../engine/create-holdfast.ts'
+import { createHandler, type Handler } from '../server/create-handler.ts'
+import { listen, type Listening } from '../server/node-listener.ts'
+import { chooseAuthentication } from './authentication.ts'
+import { CliError } from './cli-error.ts'
+import type { Command, CommandContext, ExitCode } from './command.ts'
+import type { HoldfastConfig } from './config.ts'
+import { loadConfig } from './load-config.ts'
+import { findSilentServer, loadModel } from './load-model.ts'
+import { openBrowser } from './open-browser.ts'
+import { openStore } from './open-store.ts'
+import { parseArguments, parseChoice, parseNumber } from './parse-arguments.ts'
+import { createServeLog, logKinds } from './serve-log.ts'
+import { untilStopped } from './until-stopped.ts'
+import { readVersion } from './version.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'answers over HTTP, and says where when it is ready',
+  help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
+
+  --port     (or PORT) 0 takes any that is free
+  --host     (or HOST) beyond this machine only with HOLDFAST_TOKEN, or a config that authenticates
+  --db       the database (or HOLDFAST_DB; without either: holdfast.db)
+  --config   a file whose default export gives model, tools, policies, instructions, authentication
+  --open     opens the address in a browser
+  --log      ${logKinds.join('|')}: one line per request and per turn; text for a terminal, else json
+  --grace    seconds that turns under way have to finish when the server is stopped (10)
+
+HOLDFAST_MODEL is demo, openai:MODEL (with OPENAI_API_KEY), anthropic:MODEL (ANTHROPIC_API_KEY) or
+openai-compatible:MODEL (HOLDFAST_MODEL_URL, and HOLDFAST_MODEL_KEY if it wants one).
+HOLDFAST_TOKEN is the token that callers must send. HOLDFAST_DEMO_DELAY_MS slows the demo model.
+
+Stopped by Ctrl-C or SIGTERM; a second one does not wait. Exit code: 0 stopped, 2 could not start.`,
+  run,
+}
+
+async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
+  const { values } = parseArguments('serve', args, {
+    port: { type: 'string' },
+    host: { type: 'string' },
+    db: { type: 'string' },
+    config: { type: 'string' },
+    open: { type: 'boolean' },
+    log: { type: 'string' },
+    grace: { type: 'string' },
+  })
+  const port =
+    parseNumber('--port', values.port, 0, 65_535) ??
+    parseNumber('PORT', env['PORT'], 0, 65_535) ??
+    8787
+  const host = values.host ?? (env['HOST'] || '127.0.0.1')
+  const graceMs = (parseNumber('--grace', values.grace, 0, 3_600) ?? 10) * 1_000
+  const logKind =
+    parseChoice('--log', values.log, logKinds) ?? (terminal.isWatched ? 'text' : 'json')
+
+  const config = await loadConfig(values.config)
+  const { model: own, authenticate: ownWay, allowedOrigins, limits, pages, ...engine } = config
+  const authenticate = chooseAuthentication(ownWay, env['HOLDFAST_TOKEN'], host)
+  const named = env['HOLDFAST_MODEL'] || undefined
+  const model =
+    named === undefined && own !== undefined ? own : await loadModel(named ?? 'demo', env)
+  const silent = named === undefined ? undefined : await findSilentServer(env)
+  if (silent !== undefined) terminal.note(`${terminal.paint('yellow', 'holdfast:')} ${silent}`)
+
+  const log = createServeLog(logKind, terminal)
+  const store = await openStore({ db: values.db, env, file: 'any' })
+  const holdfast = createHoldfast({ ...engine, store, model, hooks: log.event })
+  const handler = createHandler(holdfast, {
+    version: readVersion(),
+    log: log.request,
+    ...(authenticate === undefined ? {} : { authenticate }),
+    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
+    ...(limits === undefined ? {} : { limits }),
+  })
+  const gate = { isClosing: false }
+  try {
+    const listening = await start(withPages(handler, pages, gate), port, host)
+    const stopped = untilStopped((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
+    terminal.print(`Holdfast is listening on ${listening.url}`)
+    if (values.open === true) openBrowser(listening.url)
+    await stopped
+    gate.isClosing = true
+    await holdfast.close({ graceMs })
+    await listening.close()
+  } finally {
+    await holdfast.close()
+    await store.close()
+  }
+  return 0
+}
+
+/** While it closes, what is under way is still shown, and nothing new is begun. */
+function withPages(
+  handler: Handler,
+  pages: HoldfastConfig['pages'],
+  gate: { readonly isClosing: boolean },
+): Handler {
+  return async (request) => {
+    if (gate.isClosing && request.method !== 'GET') {
+      const error = { code: 'closing', message: 'This server is closing. Try again in a moment.' }
+      return Response.json({ error }, { status: 503, headers: { 'retry-after': '1' } })
+    }
+    const { pathname } = new URL(request.url)
+    const isApi = pathname === '/api' || pathname.startsWith('/api/')
+    const page = isApi ? null : await pages?.(request)
+    return page ?? handler(request)
+  }
+}
+
+async function start(handler: Handler, port: number, host: string): Promise<Listening> {
+  try {
+    return await listen(handler, { port, host })
+  } catch (error) {
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EADDRINUSE':
+        throw new CliError(`Port ${port} is in use. Choose another with --port, or 0 for any.`)
+      case 'EACCES':
+        throw new CliError(`Port ${port} may not be used. Choose one above 1023 with --port.`)
+      case 'EADDRNOTAVAIL':
+      case 'ENOTFOUND':
+        throw new CliError(`This machine has no address ${host}. Choose another with --host.`)
+      default:
+        throw error
+    }
+  }
+}

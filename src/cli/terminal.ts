@@ -1,0 +1,49 @@
+/** Where a command writes to, and what can be shown there. */
+export interface Terminal {
+  /** What the command was asked for. */
+  readonly print: (line: string) => void
+  /** What it has to say beside that. */
+  readonly note: (line: string) => void
+  /** Draws over the line before; does nothing where nobody watches. */
+  readonly redraw: (line: string) => void
+  readonly isWatched: boolean
+  readonly columns: number
+  readonly paint: (color: Color, text: string) => string
+}
+export type Color = 'red' | 'green' | 'yellow' | 'dim'
+
+const codes: Readonly<Record<Color, number>> = { red: 31, green: 32, yellow: 33, dim: 2 }
+
+export function createTerminal(
+  out: NodeJS.WriteStream,
+  err: NodeJS.WriteStream,
+  env: NodeJS.ProcessEnv,
+): Terminal {
+  const isWatched = err.isTTY
+  // https://no-color.org: any value that is not empty.
+  const hasColor = isWatched && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
+  let isDrawn = false
+  const clear = () => {
+    if (isDrawn) err.write('\r\u001B[K')
+    isDrawn = false
+  }
+  return {
+    isWatched,
+    columns: err.columns || 80,
+    paint: (color, text) => (hasColor ? `\u001B[${codes[color]}m${text}\u001B[0m` : text),
+    print(line) {
+      clear()
+      out.write(`${line}\n`)
+    },
+    note(line) {
+      clear()
+      err.write(`${line}\n`)
+    },
+    redraw(line) {
+      if (!isWatched) return
+      clear()
+      err.write(line)
+      isDrawn = line !== ''
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import { type Call, isOpenCall, isOpenState } from '../../core/call.ts'
+import { outcomeAtEnd } from '../../core/fold-turn.ts'
+import type { CallId } from '../../core/ids.ts'
+import { isJsonObject } from '../../core/json.ts'
+import { type CallLife, lifeOf } from '../../core/life.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
+import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
+import { parseStoredJson } from '../../store/stored-output.ts'
+import { toTurnBody } from '../../store/turn-body.ts'
+import type { Problem, ProblemKind } from './problem.ts'
+
+export interface ToldTurn {
+  readonly row: AuditMessage
+  readonly turn: Turn
+  /** The event that gave a call its result, where it is not in the body. */
+  readonly settledBy: ReadonlyMap<CallId, AuditEvent>
+}
+
+type Found = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
+
+/** What the facts say of a turn's calls against what the rows of the calls say. */
+export function compareCalls(told: ToldTurn): readonly Found[] {
+  const { row, turn } = told
+  const rows = new Map(row.calls.map((call) => [call.callId, call]))
+  const closed = new Map<CallId, Call>()
+  const found: Found[] = []
+  for (const call of callsOf(turn)) {
+    const mine = rows.get(call.id)
+    rows.delete(call.id)
+    found.push(...compareCall(told, call, mine, closed))
+  }
+  for (const { callId, name } of rows.values()) {
+    const what = `A call of "${name}" that nothing in the turn knows of.`
+    found.push(say(told, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]))
+  }
+  const [first, ...more] = found
+  if (closed.size === 0 || first === undefined) return found
+  // The body is one row: written once, for all calls that it tells otherwise now.
+  const body = toTurnBody(replaceCalls(turn, closed))
+  const changes = [...first.changes, { kind: 'set-message', seq: row.seq, body } as const]
+  return [{ ...first, changes }, ...more]
+}
+
+function compareCall(
+  told: ToldTurn,
+  call: Call,
+  row: AuditCall | undefined,
+  closed: Map<CallId, Call>,
+): readonly Found[] {
+  const { turn } = told
+  const { progress } = turn
+  const callId = call.id
+  const life = lifeOf(call)
+  if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
+    const lost = loseResult(told, call, closed)
+    const what = `The call of "${call.name}" succeeded and its result is not there.`
+    return [
+      say(told, 'missing-result', callId, what, [...lost.changes, put(told, call, row, lost.life)]),
+    ]
+  }
+  if (progress.status === 'ended' && isOpenCall(call)) {
+    const outcome = outcomeAtEnd(progress.ending, call)
+    const { endedAt } = progress
+    closed.set(callId, { ...call, ...outcome, endedAt })
+    const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
+    return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
+  }
+  if (row === undefined) {
+    const what = `The call of "${call.name}" has no row of its own.`
+    return [say(told, 'missing-call', callId, what, [put(told, call, row, life)])]
+  }
+  return compareRow(told, row, life)
+}
+
+function compareRow(told: ToldTurn, row: AuditCall, life: CallLife): readonly Found[] {
+  const { callId, name } = row
+  const change = { kind: 'set-call', callId, life } as const
+  if (life !== 'succeeded' && row.output !== 'none') {
+    const what = `The call of "${name}" is ${life} and has a result.`
+    return [say(told, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
+  }
+  if (life !== row.life) {
+    const isOver = told.turn.progress.status === 'ended'
+    const kind =
+      isOver && row.life !== 'skipped' && isOpenState(row.life) ? 'open-call' : 'life-differs'
+    const what = `The row of the call of "${name}" says ${row.life}, its facts say ${life}.`
+    return [say(told, kind, callId, what, [change])]
+  }
+  const quotes = (['input', 'output', 'modelOutput'] as const).filter(
+    (column) => row[column] === 'broken',
+  )
+  if (quotes.length === 0) return []
+  const what = `Of the call of "${name}", ${quotes.join(' and ')} cannot be read as JSON.`
+  return [say(told, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }])]
+}
+
+/** Nothing can bring a result back; what can be mended is that it is said to be there. */
+function loseResult(
+  { settledBy }: ToldTurn,
+  call: Call,
+  closed: Map<CallId, Call>,
+): { readonly life: CallLife; readonly changes: readonly RowChange[] } {
+  const event = settledBy.get(call.id)
+  if (event === undefined) {
+    const { output, modelOutput, ...rest } = call as Extract<Call, { state: 'succeeded' }>
+    closed.set(call.id, { ...rest, state: 'interrupted', cause: 'crashed' })
+    return { life: 'interrupted', changes: [] }
+  }
+  const payload = parseStoredJson(event.payload)
+  const told = isJsonObject(payload) ? payload : {}
+  const resolution = isJsonObject(told.resolution) ? told.resolution : undefined
+  const truth =
+    resolution === undefined
+      ? { ...told, outcome: { state: 'interrupted', cause: 'crashed' } }
+      : { ...told, resolution: { ...resolution, kind: 'skip' } }
+  const { seq, turn, callId, at } = event
+  return {
+    life: resolution === undefined ? 'interrupted' : 'skipped',
+    changes: [{ kind: 'set-event', seq, turn, callId, at, payload: JSON.stringify(truth) }],
+  }
+}
+
+function put(
+  { row: { messageId: turnId, seq } }: ToldTurn,
+  call: Call,
+  row: AuditCall | undefined,
+  life: CallLife,
+): RowChange {
+  const { id: callId, name } = call
+  if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }
+  const input = call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null
+  return { kind: 'add-call', callId, turn: { turnId, seq }, name, life, input }
+}
+
+function say(
+  { row }: ToldTurn,
+  kind: ProblemKind,
+  callId: CallId,
+  what: string,
+  changes: readonly RowChange[],
+): Found {
+  return { kind, messageId: row.messageId, callId, what, changes }
+}
+
+function replaceCalls(turn: Turn, closed: ReadonlyMap<CallId, Call>): Turn {
+  const steps = turn.steps.map((step) => ({
+    ...step,
+    parts: step.parts.map((part) => (part.type === 'call' ? (closed.get(part.id) ?? part) : part)),
+  }))
+  return { ...turn, steps }
+}

@@ -1,0 +1,121 @@
+import { assertNever } from '../../core/assert-never.ts'
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import { planTurnEnd } from '../../core/plan-turn-end.ts'
+import type { RepairStep, StoreAudit } from '../../store/audit.ts'
+import type { LeaseUse, Store } from '../../store/store.ts'
+import type { Problem } from './problem.ts'
+
+export interface RepairContext {
+  readonly store: Store
+  readonly audit: StoreAudit
+  readonly now: () => number
+}
+
+/** Rows first: an append is judged by them. Whether it helped is seen by looking again. */
+export async function repairThread(
+  context: RepairContext,
+  threadId: ThreadId,
+  seq: Seq,
+  problems: readonly Problem[],
+): Promise<void> {
+  const steps = problems.flatMap(({ kind, what, mend }): readonly RepairStep[] =>
+    mend.kind === 'rows'
+      ? mend.changes.map((change) => ({ ...change, problem: kind, note: what }))
+      : [],
+  )
+  const { audit, now } = context
+  if (steps.length > 0) {
+    const repaired = await audit.repair({ threadId, expectedSeq: seq, at: now(), steps })
+    if (repaired === 'stale') return
+  }
+  for (const problem of problems) await append(context, threadId, problem)
+}
+
+async function append(context: RepairContext, threadId: ThreadId, problem: Problem): Promise<void> {
+  const { kind, mend } = problem
+  switch (mend.kind) {
+    case 'rows':
+    case 'remove-orphans':
+    case 'none':
+      return
+    case 'close-turn':
+      if (!(await closeTurn(context, threadId, mend.turnId))) return
+      break
+    case 'seal-turn':
+      if (!(await sealTurn(context, threadId, mend.turnId))) return
+      break
+    case 'release-lease':
+      await useLease(context, threadId, mend.turnId)
+      break
+    default:
+      assertNever(mend)
+  }
+  const thread = await context.store.readThread(threadId)
+  if (thread === null) return
+  const steps = [{ kind: 'record', problem: kind, note: problem.what } as const]
+  const at = context.now()
+  await context.audit.repair({ threadId, expectedSeq: thread.seq, at, steps })
+}
+
+async function closeTurn(
+  context: RepairContext,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<boolean> {
+  const { store, now } = context
+  const [thread, turn] = await Promise.all([
+    store.readThread(threadId),
+    store.readMessage(threadId, turnId),
+  ])
+  if (thread === null || turn?.role !== 'assistant' || turn.progress.status === 'ended')
+    return false
+  const end = {
+    threadId,
+    events: planTurnEnd(turn, { kind: 'interrupted' }, now()),
+    expectedSeq: thread.seq,
+    seal: [turnId],
+  }
+  const [taken] = await store.commit([{ ...end, lease: toLease(turnId) }])
+  if (taken?.kind === 'appended') return release(store, threadId, taken.fence)
+  if (taken?.kind !== 'leased' || taken.turnId === turnId) return false
+  // Another turn of the thread runs, and is not touched.
+  const [ended] = await store.commit([end])
+  return ended?.kind === 'appended'
+}
+
+async function sealTurn(
+  { store }: RepairContext,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<boolean> {
+  const [sealed] = await store.commit([{ threadId, events: [], seal: [turnId] }])
+  return sealed?.kind === 'appended'
+}
+
+async function useLease(
+  { store }: RepairContext,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<boolean> {
+  const [taken] = await store.commit([{ threadId, events: [], lease: toLease(turnId) }])
+  return taken?.kind === 'appended' && release(store, threadId, taken.fence)
+}
+
+/** Refused while anyone holds it: a run that came back to life in the meantime is left alone. */
+const toLease = (turnId: MessageId): LeaseUse => ({
+  kind: 'acquire',
+  holder: 'holdfast check',
+  ttlMs: 10_000,
+  turnId,
+})
+
+async function release(
+  store: Store,
+  threadId: ThreadId,
+  fence: number | undefined,
+): Promise<boolean> {
+  if (fence === undefined) return false
+  const lease = { kind: 'release', fence } as const
+  const [released] = await store.commit([{ threadId, events: [], lease }])
+  return released?.kind === 'appended'
+}

@@ -1,0 +1,72 @@
+import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
+import { foldTurn } from '../core/fold-turn.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { Seq, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
+import type { AppendResult } from '../store/store.ts'
+import type { Engine } from './engine.ts'
+import { planNext } from './plan-next.ts'
+
+export interface Telling<Answer> {
+  readonly events: readonly NewTurnEvent[]
+  /** What to say once they are stored. */
+  readonly answer: Answer
+}
+
+/** Losing this often to other writers means something is wrong, not that somebody was quicker. */
+const mostAttempts = 100
+
+/**
+ * Adds to a turn what somebody outside its run says, and goes on with it in the same commit where it
+ * waited for just that (AP5). In two commits, whoever died between them would leave a turn that waits
+ * for nobody. Planned on what is stored, and anew if that has changed; null if there is no such turn.
+ */
+export async function tellTurn<Answer>(
+  engine: Engine,
+  threadId: ThreadId,
+  find: () => Promise<Turn | null>,
+  plan: (turn: Turn) => Telling<Answer> | Promise<Telling<Answer>>,
+): Promise<Answer | null> {
+  for (let attempts = 0; attempts < mostAttempts; attempts++) {
+    // The seq first: a turn that is read after it can only be newer, and then the write is refused.
+    const thread = await engine.store.readThread(threadId)
+    const turn = thread === null ? null : await find()
+    if (thread === null || turn === null) return null
+    const { events, answer } = await plan(turn)
+    if (events.length === 0) return answer
+    const { kind } = await write(engine, threadId, thread.seq, turn, events)
+    if (kind === 'appended') return answer
+    if (kind === 'no-thread') return null
+  }
+  throw new HoldfastError('store-failed', 'The thread changed too often to add to it.')
+}
+
+function write(
+  engine: Engine,
+  threadId: ThreadId,
+  expectedSeq: Seq,
+  turn: Turn,
+  events: readonly NewTurnEvent[],
+): Promise<AppendResult> {
+  const { id: turnId, progress } = turn
+  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
+  const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
+  // A late word reopens a turn that was over.
+  if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
+  const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
+  return isReady
+    ? engine.begin({ ...place, events: [...events, resumed] })
+    : engine.append({ threadId, events, expectedSeq })
+}
+
+function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
+  const { options, toolbox } = engine
+  const numbered = events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index }))
+  const next = planNext(foldTurn(turn, numbered as readonly TurnEvent[]), {
+    maxSteps: options.maxSteps,
+    unknownWaits: options.unknownOutcome === 'wait',
+    isExecutable: toolbox.isExecutable,
+    isKnown: (name) => toolbox.find(name) !== undefined,
+  })
+  return next.kind !== 'wait'
+}

@@ -1,0 +1,5 @@
+/** Stub */
+export const createDataStreamWriter =
+  () =>
+  (chunk: object): string =>
+    `${JSON.stringify(chunk)}\n`

@@ -1,0 +1,116 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { assertNever } from '../../core/assert-never.ts'
+import type { RepairRequest, RepairStep } from '../audit.ts'
+import { auditSql, type LedgerTable, rowSql } from './audit-sql.ts'
+import type { ThreadKey } from './ledger-row.ts'
+
+type Row = Record<string, SQLInputValue>
+
+/** Inside a transaction: every step, and its record. */
+export function repairThread(
+  db: DatabaseSync,
+  thread: ThreadKey,
+  { threadId, at, steps }: RepairRequest,
+): void {
+  db.exec(auditSql.createRecord)
+  const record = db.prepare(auditSql.record)
+  for (const step of steps) {
+    const before = applyStep(db, thread, step)
+    const text = before === undefined ? null : JSON.stringify(before)
+    record.run(at, threadId, step.problem, step.note, text)
+  }
+}
+
+/** Gives the row as it was before. */
+function applyStep(db: DatabaseSync, thread: ThreadKey, step: RepairStep): Row | undefined {
+  switch (step.kind) {
+    case 'set-call':
+      return replace(db, 'calls', thread, step.callId, (row) => {
+        const quoted = (step.quotes ?? []).map((name) => {
+          const column = name === 'modelOutput' ? 'model_output' : name
+          return [column, JSON.stringify(row[column])] as const
+        })
+        const dropped = step.dropsOutput === true ? { output: null, model_output: null } : {}
+        return {
+          ...row,
+          ...Object.fromEntries(quoted),
+          ...dropped,
+          ...(step.life === undefined ? {} : { life: step.life }),
+        }
+      })
+    case 'add-call': {
+      const { callId: call_id, name, life, input } = step
+      const turn = step.turn.seq
+      const last = db
+        .prepare('SELECT coalesce(max(seq), ?2) AS seq FROM calls WHERE thread = ?1 AND turn = ?2')
+        .get(thread, turn)
+      const seq = Number(last?.['seq']) + 1
+      insert(db, 'calls', { thread, call_id, turn, seq, name, life, input })
+      return undefined
+    }
+    case 'remove-call':
+      return replace(db, 'calls', thread, step.callId, () => null)
+    case 'set-message':
+      return replace(db, 'messages', thread, step.seq, (row) => ({
+        ...row,
+        ...(step.status === undefined ? {} : { status: step.status }),
+        ...(step.body === undefined ? {} : { body: step.body }),
+        ...(step.isOpen === undefined ? {} : { is_sealed: 0 }),
+      }))
+    case 'set-event': {
+      const { seq, at, payload, callId: call_id } = step
+      const turn = step.turn?.seq ?? null
+      const before = replace(db, 'events', thread, seq, () => null)
+      const commit_seq = before?.['commit_seq'] ?? seq
+      insert(db, 'events', { thread, seq, commit_seq, turn, call_id, at, payload })
+      return before
+    }
+    case 'remove-event':
+      return replace(db, 'events', thread, step.seq, () => null)
+    case 'set-seq':
+      db.prepare('UPDATE threads SET seq = ? WHERE thread = ?').run(step.seq, thread)
+      return undefined
+    case 'record':
+      return undefined
+    default:
+      return assertNever(step)
+  }
+}
+
+/** Removes everything that has this thread's number, with a record of each row. */
+export function removeOrphanRows(db: DatabaseSync, thread: ThreadKey, at: number): void {
+  db.exec(auditSql.createRecord)
+  const record = db.prepare(auditSql.record)
+  const isThere = db.prepare('SELECT 1 FROM threads WHERE thread = ?')
+  if (isThere.get(thread) !== undefined) return
+  for (const table of ['messages', 'events', 'calls'] as const) {
+    for (const row of db.prepare(`SELECT * FROM ${table} WHERE thread = ?`).iterate(thread)) {
+      const note = `A row of ${table} whose thread does not exist was removed.`
+      record.run(at, `#${thread}`, 'orphan-rows', note, JSON.stringify(row))
+    }
+    db.prepare(`DELETE FROM ${table} WHERE thread = ?`).run(thread)
+  }
+}
+
+function replace(
+  db: DatabaseSync,
+  table: LedgerTable,
+  thread: ThreadKey,
+  id: SQLInputValue,
+  change: (row: Row) => Row | null,
+): Row | undefined {
+  const { read, remove } = rowSql[table]
+  const before = db.prepare(read).get(thread, id) as Row | undefined
+  if (before === undefined) return undefined
+  const after = change(before)
+  db.prepare(remove).run(thread, id)
+  if (after !== null) insert(db, table, after)
+  return before
+}
+
+function insert(db: DatabaseSync, table: LedgerTable, row: Row): void {
+  const columns = Object.keys(row)
+  const places = columns.map(() => '?').join(', ')
+  const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`
+  db.prepare(text).run(...Object.values(row))
+}

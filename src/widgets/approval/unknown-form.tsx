@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import type { Call } from '../../core/call.ts'
+import { projectArguments } from '../../views/call-arguments.ts'
+import { Icon } from '../icon.tsx'
+import { useTexts } from '../texts.tsx'
+import { useCurrentThread } from '../thread-context.ts'
+import { JsonView } from '../tool-card/json-view.tsx'
+import { titleOf } from '../tool-widget/turn-summary.ts'
+import { useAction } from './use-action.ts'
+
+/** A call whose end nobody saw: what happened in plain words, and three ways on (CR3, CD3). */
+export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
+  const texts = useTexts()
+  const { resolve } = useCurrentThread()
+  const { isBusy, error, run } = useAction()
+  const choices = [
+    ['retry', texts.retry, 'refresh'],
+    ['done', texts.done, 'check'],
+    ['skip', texts.skip, 'cross'],
+  ] as const
+  return (
+    <section
+      className="hf-approval hf-unknown"
+      aria-label={texts.unknownTitle(titleOf(call))}
+      data-call-id={call.id}
+    >
+      <p className="hf-approval-title">
+        <Icon name="question" />
+        {texts.unknownTitle(titleOf(call))}
+      </p>
+      <p>{texts.unknownBody}</p>
+      <JsonView value={projectArguments(call.input)} />
+      {error !== null && (
+        <p className="hf-call-error" role="alert">
+          {error}
+        </p>
+      )}
+      <div className="hf-actions">
+        {choices.map(([resolution, label, icon]) => (
+          <button
+            key={resolution}
+            type="button"
+            className="hf-button"
+            disabled={isBusy}
+            onClick={() => run(() => resolve(call.id, resolution))}
+          >
+            <Icon name={icon} />
+            {label}
+          </button>
+        ))}
+      </div>
+    </section>
+  )
+}

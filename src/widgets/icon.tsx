@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+
+/** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
+const paths = {
+  check: 'M3 8.5 6.5 12 13 4.5',
+  warning: 'M8 2 15 14H1L8 2Zm0 5v3.2M8 12.4v.1',
+  cross: 'M4 4l8 8M12 4l-8 8',
+  stop: 'M4.5 4.5h7v7h-7z',
+  clock: 'M8 1.8a6.2 6.2 0 1 1 0 12.4A6.2 6.2 0 0 1 8 1.8Zm0 2.7V8l2.4 1.6',
+  question: 'M5.8 6a2.2 2.2 0 1 1 3.3 1.9C8.4 8.3 8 8.8 8 9.6M8 12v.1',
+  hand: 'M5 8V3.8a1 1 0 0 1 2 0V7m0-.5V2.8a1 1 0 0 1 2 0V7m0-.4V3.8a1 1 0 0 1 2 0v5.7c0 2.6-1.6 4.2-4 4.2-1.8 0-2.9-.8-3.7-2.3L2.2 9.200a1 1 0 0 1 1.7-1L5 9.6',
+  chevron: 'M6 4l4 4-4 4',
+  send: 'M8 13.5v-11M3.500 7 8 2.500 12.500 7',
+  plus: 'M8 3v10M3 8h10',
+  copy: 'M5.500 5.500h7v8h-7zM3.500 10.500v-8h7',
+  down: 'M8 2.500v11M3.500 9 8 13.500 12.500 9',
+  bars: 'M2.500 4h6M5 8h6M8.500 12h5',
+  menu: 'M2.500 4h11M2.500 8h11M2.500 12h11',
+  pencil: 'M3 13l.600-2.600L10.700 3.300l2 2-7.100 7.100L3 13Z',
+  trash: 'M3.500 4.500h9M6.500 4.500V3h3v1.500M4.500 4.500l.600 8.500h5.800l.600-8.500',
+  search: 'M7 2.500a4.500 4.500 0 1 1 0 9 4.500 4.500 0 0 1 0-9Zm3.400 7.900 3.100 3.100',
+  theme: 'M8 2v12A6 6 0 0 0 8 2Zm0 0a6 6 0 0 0 0 12',
+  refresh: 'M13 8a5 5 0 1 1-1.500-3.600M13 2.500v3h-3',
+  download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
+} as const
+
+export type IconName = keyof typeof paths
+
+/** Always beside words or in a labelled button, so it is hidden from screen readers. */
+export function Icon({ name }: { readonly name: IconName }): ReactNode {
+  return (
+    <svg className={`hf-icon hf-icon-${name}`} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  )
+}
+
+export const Spinner = (): ReactNode => <span className="hf-spinner" aria-hidden="true" />

@@ -1,0 +1,71 @@
+import { type ReactNode, useState } from 'react'
+import type { Json } from '../../core/json.ts'
+
+const most = 100
+const longest = 2_000
+
+/** JSON as a tree. Large values are opened a piece at a time, so that a megabyte costs nothing to show. */
+export function JsonView({ value }: { readonly value: Json }): ReactNode {
+  return (
+    <div className="hf-json">
+      <Node value={value} depth={0} />
+    </div>
+  )
+}
+
+function Node({ value, depth }: { readonly value: Json; readonly depth: number }): ReactNode {
+  if (typeof value === 'string') return <LongText text={value} />
+  if (typeof value !== 'object' || value === null) {
+    return <span className="hf-json-word">{String(value)}</span>
+  }
+  const isList = Array.isArray(value)
+  const entries = Object.entries(value) as readonly (readonly [string, Json])[]
+  if (entries.length === 0) return <span className="hf-json-word">{isList ? '[ ]' : '{ }'}</span>
+  return <Branch entries={entries} isList={isList} depth={depth} />
+}
+
+function Branch(props: {
+  readonly entries: readonly (readonly [string, Json])[]
+  readonly isList: boolean
+  readonly depth: number
+}): ReactNode {
+  const { entries, isList, depth } = props
+  const [isOpen, setOpen] = useState(depth < 2)
+  const [shown, setShown] = useState(most)
+  const size = `${entries.length} ${isList ? 'items' : 'fields'}`
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{isList ? `[ ${size} ]` : `{ ${size} }`}</summary>
+      {isOpen && (
+        <ul>
+          {entries.slice(0, shown).map(([key, item]) => (
+            <li key={key}>
+              <span className="hf-json-key">{key}</span>
+              <Node value={item} depth={depth + 1} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {isOpen && entries.length > shown && (
+        <button type="button" className="hf-quiet" onClick={() => setShown(shown + most * 10)}>
+          {`${entries.length - shown} more`}
+        </button>
+      )}
+    </details>
+  )
+}
+
+function LongText({ text }: { readonly text: string }): ReactNode {
+  const [isWhole, setWhole] = useState(false)
+  const isLong = text.length > longest
+  return (
+    <span className="hf-json-text">
+      <bdi>{isWhole || !isLong ? text : `${text.slice(0, longest)}…`}</bdi>
+      {isLong && !isWhole && (
+        <button type="button" className="hf-quiet" onClick={() => setWhole(true)}>
+          {`${text.length - longest} more characters`}
+        </button>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,65 @@
+import type { ReactNode } from 'react'
+import type { Call } from '../../core/call.ts'
+import { projectArguments } from '../../views/call-arguments.ts'
+import { errorTextOf } from '../../views/wording.ts'
+import { CopyButton } from '../copy-button.tsx'
+import { useTexts } from '../texts.tsx'
+import { ResultView } from '../tool-card/result-view.tsx'
+import { JsonView } from '../tool-card/json-view.tsx'
+import { CallStateIcon } from './call-state-icon.tsx'
+import { durationOf, formatMs, titleOf } from './turn-summary.ts'
+
+export interface CallRowProps {
+  readonly call: Call
+  readonly commentary: string | undefined
+}
+
+/** One call of an opened widget (CO4). */
+export function CallRow({ call, commentary }: CallRowProps): ReactNode {
+  const texts = useTexts()
+  const ms = durationOf([call])
+  const args = projectArguments(call.input)
+  return (
+    <li className="hf-call" data-call-id={call.id} data-call-state={call.state}>
+      {commentary !== undefined && <p className="hf-commentary">{commentary}</p>}
+      <div className="hf-call-head">
+        <CallStateIcon state={call.state} />
+        <span className="hf-call-name">{titleOf(call)}</span>
+        <span className="hf-call-state">{texts.state[call.state]}</span>
+        {ms !== null && <span className="hf-call-time">{formatMs(ms)}</span>}
+        <CopyButton label={texts.copyJson} text={() => JSON.stringify(toCopy(call), null, 2)} />
+      </div>
+      <details className="hf-fold">
+        <summary>{texts.arguments}</summary>
+        <JsonView value={args} />
+      </details>
+      <CallResult call={call} />
+    </li>
+  )
+}
+
+function CallResult({ call }: { readonly call: Call }): ReactNode {
+  const texts = useTexts()
+  if (call.state === 'succeeded') {
+    return (
+      <details className="hf-fold">
+        <summary>{texts.result}</summary>
+        <ResultView call={call} />
+      </details>
+    )
+  }
+  if (!('endedAt' in call)) return null
+  return <p className="hf-call-error">{errorTextOf(call)}</p>
+}
+
+function toCopy(call: Call): object {
+  return {
+    name: call.name,
+    arguments: projectArguments(call.input),
+    state: call.state,
+    ...(call.state === 'succeeded' && call.output.kind === 'inline'
+      ? { result: call.output.value }
+      : {}),
+    ...('endedAt' in call && call.state !== 'succeeded' ? { error: errorTextOf(call) } : {}),
+  }
+}

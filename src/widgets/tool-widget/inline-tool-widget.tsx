@@ -1,0 +1,92 @@
+import { type ReactNode, useId, useState } from 'react'
+import type { Turn } from '../../core/message.ts'
+import { commentaryOf } from '../../views/commentary.ts'
+import { Icon, Spinner } from '../icon.tsx'
+import { useTexts } from '../texts.tsx'
+import { CallRow } from './call-row.tsx'
+import { TurnTimeline } from './turn-timeline.tsx'
+import { formatMs, summariseTurn, type TurnSummary } from './turn-summary.ts'
+
+export interface InlineToolWidgetProps {
+  readonly turn: Turn
+  readonly defaultOpen?: boolean
+}
+
+/** One quiet line about the tools of a turn, until somebody opens it (CO3, CO4). */
+export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidgetProps): ReactNode {
+  const texts = useTexts()
+  const [isOpen, setOpen] = useState(defaultOpen)
+  const [showsTimeline, setTimeline] = useState(false)
+  const panel = useId()
+  const summary = summariseTurn(turn, texts)
+  if (summary === null) return null
+  const { look, text, ms, calls } = summary
+  const line = (
+    <>
+      <LookIcon look={look} />
+      <span className="hf-widget-text" role="status">
+        {text}
+      </span>
+      {ms !== null && look !== 'working' && <span className="hf-widget-time">{formatMs(ms)}</span>}
+    </>
+  )
+  if (calls.length === 0) return <div className={`hf-widget hf-look-${look}`}>{line}</div>
+  const isShown = isOpen && showsTimeline
+  return (
+    <section className={`hf-widget hf-look-${look}`} data-open={isOpen}>
+      <div className="hf-widget-line">
+        <button
+          type="button"
+          className="hf-widget-toggle"
+          aria-expanded={isOpen}
+          aria-controls={panel}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="chevron" />
+          {line}
+        </button>
+        {isOpen && (
+          <button
+            type="button"
+            className="hf-quiet"
+            aria-pressed={showsTimeline}
+            onClick={() => setTimeline(!showsTimeline)}
+          >
+            <Icon name="bars" />
+            {texts.timeline}
+          </button>
+        )}
+      </div>
+      <div id={panel} hidden={!isOpen}>
+        {isShown && <TurnTimeline turn={turn} />}
+        {isOpen && (
+          <ol className="hf-calls">
+            {turn.steps.map((step) => {
+              const commentary = commentaryOf(step)
+              return step.parts.map((part) =>
+                part.type === 'call' ? (
+                  <CallRow key={part.id} call={part} commentary={commentary.get(part.id)} />
+                ) : null,
+              )
+            })}
+          </ol>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function LookIcon({ look }: Pick<TurnSummary, 'look'>): ReactNode {
+  switch (look) {
+    case 'thinking':
+      return <span className="hf-pulse" aria-hidden="true" />
+    case 'working':
+      return <Spinner />
+    case 'done':
+      return <Icon name="check" />
+    case 'warning':
+      return <Icon name="warning" />
+    default:
+      return <Icon name="hand" />
+  }
+}

@@ -1,0 +1,60 @@
+import type { Call } from '../../core/call.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
+import { isOpenCall, needsPerson } from '../../core/call.ts'
+import type { Texts } from '../texts.tsx'
+
+/** What the one quiet line of a turn says (CO3). */
+export interface TurnSummary {
+  readonly look: 'thinking' | 'working' | 'done' | 'warning' | 'waiting'
+  readonly text: string
+  /** From the first call to the end of the last one, once that is known. */
+  readonly ms: number | null
+  readonly calls: readonly Call[]
+}
+
+export function summariseTurn(turn: Turn, texts: Texts): TurnSummary | null {
+  const calls = [...callsOf(turn)]
+  const isRunning = turn.progress.status === 'running'
+  const base = { calls, ms: durationOf(calls) }
+  if (calls.length === 0) {
+    const hasText = turn.steps.some(({ parts }) => parts.some((part) => part.type === 'text'))
+    return isRunning && !hasText ? { ...base, look: 'thinking', text: texts.thinking } : null
+  }
+  const waiting = calls.filter(needsPerson)
+  if (turn.progress.status === 'waiting' || (waiting.length > 0 && !isRunning)) {
+    const isUnknown = waiting.some(({ state }) => state === 'unknown')
+    return { ...base, look: 'waiting', text: isUnknown ? texts.unknown : texts.waiting }
+  }
+  const open = calls.findLast(isOpenCall)
+  if (open !== undefined && isRunning) {
+    return { ...base, look: 'working', text: texts.working(titleOf(open)) }
+  }
+  const bad = calls.filter(({ state }) => state !== 'succeeded' && state !== 'denied')
+  if (bad.some(({ state }) => state === 'unknown')) {
+    return { ...base, look: 'warning', text: texts.unknown }
+  }
+  if (bad.length > 0 && bad.every(({ state }) => state === 'stopped')) {
+    return { ...base, look: 'warning', text: texts.stopped }
+  }
+  if (bad.length > 0) {
+    return { ...base, look: 'warning', text: texts.failedOf(bad.length, calls.length) }
+  }
+  return { ...base, look: 'done', text: texts.used(calls.length) }
+}
+
+/** `search_notes` → `Search notes`. */
+export function titleOf(call: Pick<Call, 'name' | 'title'>): string {
+  if (call.title !== undefined) return call.title
+  const words = call.name.replaceAll(/[_-]+/g, ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+export function durationOf(calls: readonly Call[]): number | null {
+  const ends = calls.map((call) => ('endedAt' in call ? call.endedAt : null))
+  if (calls.length === 0 || ends.includes(null)) return null
+  const start = Math.min(...calls.map((call) => call.startedAt ?? call.createdAt))
+  return Math.max(0, Math.max(...ends.map(Number)) - start)
+}
+
+export const formatMs = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`

@@ -1,0 +1,180 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { callsOf, foldThread, type Message, type Store, type ThreadView, type Turn } from 'holdfast'
+import { postgres } from 'holdfast/postgres'
+import { sqlite } from 'holdfast/sqlite'
+import { describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../support/create-database.ts'
+import { ask, openScenario, playPeople, threadId } from './scenario.ts'
+
+interface World {
+  readonly database: string
+  readonly effects: string
+  open(): Store
+  drop(): Promise<void>
+}
+
+async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-crash-'))
+  const effects = join(folder, 'effects.log')
+  writeFileSync(effects, '')
+  const remove = () => rmSync(folder, { recursive: true })
+  if (kind === 'sqlite') {
+    const database = join(folder, 'chat.db')
+    return { database, effects, open: () => sqlite(database), drop: async () => remove() }
+  }
+  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  return {
+    database: url,
+    effects,
+    open: () => postgres(url),
+    drop: async () => {
+      remove()
+      await drop()
+    },
+  }
+}
+
+interface Death {
+  readonly signal: string | null
+  readonly commits: number | null
+  /** The last thing that a follower had been shown. */
+  readonly shown: readonly Message[]
+}
+
+/** Starts a real process and lets it die, or finish. */
+function live({ database, effects }: World, when: string, place: number): Promise<Death> {
+  const script = join(import.meta.dirname, 'mortal-process.ts')
+  const args = ['--conditions=holdfast-source', script, database, effects, when, String(place)]
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { maxBuffer: 64e6 }, (error, stdout, stderr) => {
+      const signal = (error as { signal?: string } | null)?.signal ?? null
+      if (error !== null && signal === null) {
+        reject(new Error(`The process failed by itself: ${stderr}`))
+        return
+      }
+      const lines = stdout
+        .split('\n')
+        .filter((line) => line.endsWith('}'))
+        .map((line) => JSON.parse(line) as { shown?: readonly Message[]; commits?: number })
+      resolve({
+        signal,
+        commits: lines.find(({ commits }) => commits !== undefined)?.commits ?? null,
+        shown: lines.findLast(({ shown }) => shown !== undefined)?.shown ?? [],
+      })
+    })
+  })
+}
+
+/** Another process takes over, people decide what waits, and the next message is sent. */
+async function recover(world: World): Promise<{ readonly turn: Turn; readonly next: Turn }> {
+  const store = world.open()
+  const holdfast = openScenario(store, world.effects)
+  const stop = new AbortController()
+  try {
+    // A process that died before its first commit left no message: it is simply sent again.
+    await ask(holdfast, 'Look, charge and delete.', 'u1').then(
+      (sent) => (sent.kind === 'no-thread' ? undefined : sent),
+      () => undefined,
+    )
+    let view: ThreadView = { seq: 0, messages: [] }
+    for await (const frame of holdfast.subscribe(threadId, 0, stop.signal)) {
+      view = foldThread(view, frame.changes)
+      const turn = view.messages.at(-1)
+      if (turn?.role !== 'assistant') continue
+      if (turn.progress.status === 'waiting') await playPeople(holdfast, turn)
+      if (turn.progress.status === 'ended') break
+    }
+    await holdfast.settled()
+    const turn = await lastTurn(store)
+    expect(await ask(holdfast, 'Are you there?', 'u2')).toMatchObject({ kind: 'started' })
+    await holdfast.settled()
+    return { turn, next: await lastTurn(store) }
+  } finally {
+    stop.abort()
+    await holdfast.close()
+    await store.close()
+  }
+}
+
+async function lastTurn(store: Store): Promise<Turn> {
+  const query = { threadId, limit: 1, before: null, live: 'include', results: 'full' } as const
+  const last = (await store.readPage(query))?.messages[0]
+  if (last?.role !== 'assistant') throw new Error('no turn')
+  return last
+}
+
+function checkNothingIsLost(shown: readonly Message[], turn: Turn): void {
+  const seen = shown.find((message): message is Turn => message.id === turn.id)
+  if (seen === undefined) return
+  const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
+  for (const call of callsOf(seen)) {
+    const now = calls.get(call.id)
+    expect(now).toBeDefined()
+    // What had ended stays as it ended; only what nobody knew can have become known.
+    if ('endedAt' in call && call.state !== 'unknown') expect(now).toEqual(call)
+  }
+  const texts = turn.steps
+    .flatMap(({ parts }) => parts)
+    .map((part) => ('text' in part ? part.text : ''))
+  for (const step of seen.steps) {
+    for (const part of step.parts) {
+      if (part.type !== 'text') continue
+      expect(texts.some((text) => text.startsWith(part.text))).toBe(true)
+    }
+  }
+}
+
+function checkEffects(world: World): void {
+  const lines = readFileSync(world.effects, 'utf8').trim().split('\n').filter(Boolean)
+  const count = (name: string) => lines.filter((line) => line.startsWith(`${name} `)).length
+  expect(count('charge 2')).toBeLessThanOrEqual(1)
+  expect(count('remove 4')).toBeLessThanOrEqual(1)
+  expect(count('look 1')).toBeGreaterThanOrEqual(1)
+  expect(count('look 3')).toBeGreaterThanOrEqual(1)
+}
+
+describe.each(['sqlite', 'postgres'] as const)('killed on %s', (kind) => {
+  it('[CR1 CR3 CR4 CR5] at every commit of a turn: nothing is stuck, lost or run twice', async () => {
+    const dry = await createWorld(kind)
+    const { commits } = await live(dry, 'never', 0)
+    await dry.drop()
+    expect(commits).toBeGreaterThan(6)
+    let unknown = 0
+    let abandoned = 0
+    const deaths = ['before', 'after'].flatMap((when) =>
+      Array.from({ length: commits ?? 0 }, (_, index) => ({ when, place: index + 1 })),
+    )
+    const die = async ({ when, place }: (typeof deaths)[number]) => {
+      const world = await createWorld(kind)
+      try {
+        const { signal, shown } = await live(world, when, place)
+        // How many commits a turn takes depends on timing by one or two: past the end nobody dies.
+        if (signal === null) return
+        expect(signal).toBe('SIGKILL')
+        const { turn, next } = await recover(world)
+        expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'completed' } })
+        for (const call of callsOf(turn)) expect(call).toHaveProperty('endedAt')
+        expect(next.progress).toMatchObject({ ending: { kind: 'completed' } })
+        checkNothingIsLost(shown, turn)
+        checkEffects(world)
+        unknown += [...callsOf(turn)].filter(({ resolution }) => resolution !== undefined).length
+        abandoned += turn.steps.filter(({ status }) => status === 'abandoned').length
+      } catch (error) {
+        throw new Error(`killed ${when} commit ${place}`, { cause: error })
+      } finally {
+        await world.drop()
+      }
+    }
+    // Two at a time: more would only make them wait for each other.
+    for (let at = 0; at < deaths.length; at += 2) {
+      await Promise.all(deaths.slice(at, at + 2).map(die))
+    }
+    // Did the run do anything?
+    expect(unknown).toBeGreaterThan(0)
+    expect(abandoned).toBeGreaterThan(0)
+    console.log(`${kind}: ${deaths.length} deaths, ${unknown} unknown, ${abandoned} abandoned`)
+  }, 240_000)
+})

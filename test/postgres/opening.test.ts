@@ -1,0 +1,178 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { HoldfastError } from '../../src/core/holdfast-error.ts'
+import { postgres } from '../../src/store/postgres/index.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  append,
+  createThread,
+  say,
+  thread,
+  tryAppend,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { openTestDatabase } from './test-database.ts'
+
+const password = 'Sesame-4711'
+
+async function faultOf(store: Store): Promise<HoldfastError> {
+  const error = await store.readThread(thread).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  await store.close()
+  if (!(error instanceof HoldfastError)) throw new Error(`No fault but ${inspect(error)}`)
+  return error
+}
+
+describe('opening', () => {
+  it('makes its tables once when many processes open an empty database at the same time', async () => {
+    const database = await openTestDatabase()
+    const stores = Array.from({ length: 6 }, () => database.open())
+    const found = await Promise.all(stores.map((store) => store.readThread(thread)))
+    expect(found).toEqual(stores.map(() => null))
+    await createThread(stores[0]!)
+    await append(stores[1]!, [say('Hi')])
+    expect((await stores[5]!.readThread(thread))?.seq).toBe(1)
+    const client = await database.connect()
+    const { rows } = await client.query<{ version: number }>(
+      'SELECT version FROM holdfast.migrations ORDER BY version',
+    )
+    expect(rows.map(({ version }) => version)).toEqual(rows.map((_, index) => index + 1))
+  })
+
+  it('keeps stores of two schemas of one database apart', async () => {
+    const database = await openTestDatabase()
+    const [one, two] = [database.open({ schema: 'one' }), database.open({ schema: 'Two' })]
+    await createThread(one)
+    expect(await two.readThread(thread)).toBeNull()
+    await createThread(two)
+    await append(two, [say('Hi')])
+    expect((await one.readThread(thread))?.seq).toBe(0)
+    expect(() => postgres(database.url, { schema: 'a"; DROP TABLE b' })).toThrow(HoldfastError)
+  })
+
+  it('refuses a database of a newer version and leaves it as it is', async () => {
+    const database = await openTestDatabase()
+    await createThread(database.open())
+    const client = await database.connect()
+    await client.query('INSERT INTO holdfast.migrations (version) VALUES (999)')
+    const store = database.open()
+    await expect(tryAppend(store, [say('Hi')])).rejects.toMatchObject({
+      name: 'HoldfastError',
+      code: 'store-newer',
+      message: expect.stringContaining('999') as string,
+    })
+    const { rows } = await client.query('SELECT seq FROM holdfast.threads')
+    expect(rows).toEqual([{ seq: '0' }])
+  })
+
+  it('reads a database that cannot be written to, and says so when it is to write', async () => {
+    const database = await openTestDatabase()
+    const first = database.open()
+    await createThread(first)
+    const client = await database.connect()
+    const name = new URL(database.url).pathname.slice(1)
+    await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    const store = database.open()
+    expect((await store.readThread(thread))?.seq).toBe(0)
+    await expect(tryAppend(store, [say('Hi')])).rejects.toMatchObject({ code: 'store-read-only' })
+    const empty = database.open({ schema: 'empty' })
+    expect((await faultOf(empty)).code).toBe('store-read-only')
+  })
+
+  it('does not touch a schema with tables of somebody else', async () => {
+    const database = await openTestDatabase()
+    const client = await database.connect()
+    await client.query('CREATE SCHEMA holdfast; CREATE TABLE holdfast.messages (mine integer)')
+    expect((await faultOf(database.open())).code).toBe('store-foreign')
+    const { rows } = await client.query(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'holdfast'`,
+    )
+    expect(rows).toEqual([{ tablename: 'messages' }])
+  })
+
+  it('tries again when it could not be opened', async () => {
+    const database = await openTestDatabase()
+    const client = await database.connect()
+    await client.query('CREATE SCHEMA holdfast; CREATE TABLE holdfast.messages (mine integer)')
+    const store = database.open()
+    await expect(store.readThread(thread)).rejects.toMatchObject({ code: 'store-foreign' })
+    await client.query('DROP SCHEMA holdfast CASCADE')
+    expect(await store.readThread(thread)).toBeNull()
+  })
+
+  it("leaves the parsers of the host's own connections alone", async () => {
+    const database = await openTestDatabase()
+    await createThread(database.open())
+    const client = await database.connect()
+    const { rows } = await client.query('SELECT 1::bigint AS one')
+    expect(rows).toEqual([{ one: '1' }])
+  })
+})
+
+describe('a server that cannot be used', () => {
+  async function faultAt(change: (url: URL) => void): Promise<HoldfastError> {
+    const database = await openTestDatabase()
+    const url = new URL(database.url)
+    url.password = password
+    change(url)
+    const fault = await faultOf(postgres(url.href))
+    // Not in the sentence, nor in anything that a logger would print with it.
+    expect(inspect(fault, { depth: 10, showHidden: true })).not.toContain(password)
+    return fault
+  }
+
+  it('says that the password is wrong without showing it', async () => {
+    const fault = await faultAt(() => {})
+    expect(fault.code).toBe('store-unreachable')
+    expect(fault.message).toBe('PostgreSQL refused the user name or the password.')
+  })
+
+  it('says that nobody answers', async () => {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const { port } = probe.address() as { readonly port: number }
+    probe.close()
+    await once(probe, 'close')
+    const fault = await faultAt((url) => {
+      url.port = `${port}`
+    })
+    expect(fault.code).toBe('store-unreachable')
+    expect(fault.message).toBe('PostgreSQL cannot be reached at its address.')
+  })
+
+  it('says that the host does not exist', async () => {
+    const fault = await faultAt((url) => {
+      url.hostname = 'nobody.invalid'
+    })
+    expect(fault.code).toBe('store-unreachable')
+  })
+
+  it('says that the database does not exist', async () => {
+    const database = await openTestDatabase()
+    const url = new URL(database.url)
+    url.pathname = '/no_such_database'
+    const fault = await faultOf(postgres(url.href))
+    expect(fault.code).toBe('store-unreachable')
+    expect(fault.message).toBe('The PostgreSQL database of the address does not exist.')
+  })
+
+  it.each([
+    'nonsense',
+    '',
+    `http://ana:${password}@localhost/db`,
+    `postgres://ana:${password}@local host:port/db`,
+  ])('refuses %j as an address at once', (url) => {
+    let fault: unknown
+    try {
+      postgres(url)
+    } catch (error) {
+      fault = error
+    }
+    expect(fault).toBeInstanceOf(HoldfastError)
+    expect(fault).toMatchObject({ code: 'store-unreachable' })
+    expect(inspect(fault, { depth: 10, showHidden: true })).not.toContain(password)
+  })
+})

@@ -1,0 +1,180 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
+import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
+import type { Statement } from '../../src/store/postgres/statement.ts'
+import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
+import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
+import {
+  ana,
+  append,
+  at,
+  begun,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  say,
+  started,
+  succeeded,
+  text,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { createTestDatabase, waitFor } from './test-database.ts'
+
+const statements: Readonly<Record<string, unknown>> = {
+  ...createLedgerStatements('holdfast'),
+  ...createThreadStatements('holdfast'),
+}
+const isStatement = (value: unknown): value is Statement =>
+  typeof value === 'object' && value !== null && 'text' in value
+/** Their work is in functions, or they are no queries. */
+const withoutPlan = /_appends\(|_turn\(|_thread\(|SAVEPOINT/
+const queries = Object.entries(statements).flatMap(([name, value]) =>
+  isStatement(value) && !withoutPlan.test(value.text) ? [{ name, text: value.text }] : [],
+)
+
+// Two long threads, of 20,000 and of 200 messages, among 2,000 short ones.
+const fill = `
+  SET search_path = holdfast;
+  INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, lease_holder, lease_turn,
+      lease_until)
+    SELECT 'thread-' || n, 'owner-' || n % 50, '', 1, 1, 100000,
+      CASE WHEN n < 5 THEN 'me' END, CASE WHEN n < 5 THEN 'turn' END, CASE WHEN n < 5 THEN now() END
+    FROM generate_series(1, 2000) n;
+  CREATE TEMP TABLE sizes AS SELECT 'thread-' || n AS id,
+    CASE n WHEN 1 THEN 20000 WHEN 2 THEN 200 ELSE 6 END AS size FROM generate_series(1, 2000) n;
+  INSERT INTO messages (thread_id, seq, message_id, role, status, body, body_seq, commit_seq,
+      created_at)
+    SELECT id, n * 5, id || '-' || n,
+      CASE n % 2 WHEN 1 THEN 'user' ELSE 'assistant' END,
+      CASE n % 2 WHEN 0 THEN 'ended' END,
+      CASE n % 2 WHEN 1 THEN '{"parts":[]}'
+        ELSE '{"replyTo":null,"progress":{"status":"ended"},"steps":[],"unreadable":0}' END,
+      n * 5 + 4, n * 5 + 4, 1
+    FROM sizes, generate_series(1, size) n;
+  INSERT INTO calls (thread_id, call_id, message_id, seq, name, life, input, output)
+    SELECT id, id || '-call-' || n, id || '-' || n, n * 5 + 1, 'look_up', 'succeeded', '{}', '1'
+    FROM sizes, generate_series(2, size, 2) n;
+  INSERT INTO events (thread_id, seq, commit_seq, message_id, at, payload)
+    SELECT id, 50000 + n, 50000 + n, id || '-6', 1, '{"type":"text-ended","block":"0"}'
+    FROM sizes, generate_series(1, 20) n;
+  ANALYZE;
+`
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let client: pg.Client
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await database.open().readThread(parseThreadId('none'))
+  client = await database.connect()
+  await client.query(fill)
+  await client.query('RESET search_path')
+})
+afterAll(() => database.close())
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+type Explained = readonly { readonly Plan: PlanNode & Record<string, unknown> }[]
+
+const nodesOf = (node: PlanNode): readonly PlanNode[] => [
+  node,
+  ...(node.Plans ?? []).flatMap(nodesOf),
+]
+
+async function explain(text: string): Promise<readonly PlanNode[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': Explained }>(
+    `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+  )
+  return rows.flatMap((row) => row['QUERY PLAN']).flatMap(({ Plan }) => nodesOf(Plan))
+}
+
+const isWhole = (node: PlanNode) => node['Node Type'] === 'Seq Scan'
+
+describe('[PG6] no query goes over a whole table', () => {
+  it.each(queries)('[PG6] $name', async ({ text: query }) => {
+    const nodes = await explain(query)
+    expect(nodes.some((node) => node['Index Name'] !== undefined)).toBe(true)
+    expect(nodes.filter(isWhole)).toEqual([])
+  })
+
+  it('would be seen if one did', async () => {
+    const nodes = await explain('SELECT 1 FROM holdfast.events WHERE payload = $1')
+    expect(nodes.filter(isWhole)).toHaveLength(1)
+  })
+
+  it('[PG6] nor does any statement inside a function, whichever verb is used', async () => {
+    const counts = `SELECT relname, seq_scan FROM pg_stat_user_tables
+      WHERE relname IN ('threads', 'messages', 'events', 'calls') ORDER BY relname`
+    const store = database.open()
+    const id = parseThreadId('fresh')
+    const turn = parseMessageId('fresh-turn')
+    const call = parseCallId('fresh-call')
+    const before = await client.query(counts)
+
+    await createThread(store, id)
+    const lease = { kind: 'acquire', holder: 'me', ttlMs: 0, turnId: turn } as const
+    const { fence = -1 } = await append(store, [say('Hi'), started(turn)], { threadId: id, lease })
+    const hold = { kind: 'hold', fence, renewMs: 0 } as const
+    await append(store, text('Hi', turn), { threadId: id, lease: hold })
+    await append(store, [recorded(call, { turnId: turn }), begun(call, turn)], { threadId: id })
+    await append(store, [succeeded(1, call, turn), ended(turn)], { threadId: id, seal: [turn] })
+    const retired = { type: 'messages-retired', messageIds: [turn], at } as const
+    await store.commit([
+      { threadId: id, events: [retired], lease: { kind: 'release', fence } },
+      { threadId: parseThreadId('thread-3'), events: [say('Hi')] },
+      { threadId: parseThreadId('thread-3'), events: [fact({ type: 'turn-resumed' }, turn)] },
+    ])
+    for (const order of ['newest-first', 'oldest-first'] as const) {
+      await readPage(store, { threadId: parseThreadId('thread-1'), live: 'exclude', order })
+    }
+    await readChanges(store, 3, 100, parseThreadId('thread-1'))
+    await store.readMessage(id, turn)
+    await store.readCall(id, call)
+    await store.findTurn(turn)
+    await store.requestStop(id)
+    await store.findAbandonedRuns(10)
+    await store.listThreads({ ownerId: ana, limit: 10, before: null })
+    await store.deleteThread(id)
+    await store.close()
+    // A connection hands in its counts when it ends.
+    await waitFor(
+      client,
+      `SELECT FROM pg_stat_activity WHERE application_name = 'holdfast'
+         AND datname = current_database()`,
+      (rows) => rows.length === 0,
+    )
+    expect((await client.query(counts)).rows).toEqual(before.rows)
+  })
+})
+
+describe('[PG6] the cost of a page does not grow with the thread', () => {
+  async function countBlocks(order: 'readNewest' | 'readOldest', thread: string, before: number) {
+    const { text: query } = statements[order] as Statement
+    await client.query('SET plan_cache_mode = force_generic_plan; DEALLOCATE ALL')
+    await client.query(
+      `PREPARE page (integer, text, bigint, integer, integer, boolean) AS ${query}`,
+    )
+    const { rows } = await client.query<{ 'QUERY PLAN': Explained }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page(16000, '${thread}', ${before}, 51, 50, true)`,
+    )
+    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan
+    return Number(plan?.['Shared Hit Blocks']) + Number(plan?.['Shared Read Blocks'])
+  }
+
+  it.each([
+    ['the newest', 'readNewest', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    ['the middle', 'readNewest', 50_000, 500],
+    ['the oldest', 'readOldest', 0, 0],
+  ] as const)('[PG6] at %s', async (_, order, inLong, inShort) => {
+    const short = await countBlocks(order, 'thread-2', inShort)
+    const long = await countBlocks(order, 'thread-1', inLong)
+    expect(short).toBeGreaterThan(50)
+    // A deeper index costs a block more for each probe.
+    expect(long).toBeLessThan(short * 1.5)
+  })
+})

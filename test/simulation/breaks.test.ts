@@ -1,0 +1,269 @@
+import {
+  callsOf,
+  foldThread,
+  HoldfastError,
+  type HoldfastOptions,
+  type Message,
+  type NewEvent,
+  type ThreadView,
+} from 'holdfast'
+import { simulate, type SimulationOptions } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+import { withModel, withOptions, withVerbs } from './broken-engines.ts'
+import { hasty, openBroken, openWithFence, renumbered, rewriting } from './broken-stores.ts'
+import { stores } from './live-seeds.ts'
+
+type Break = Omit<Partial<SimulationOptions>, 'seed'>
+
+const mostSeeds = 400
+const timeoutMs = 60_000
+
+/** The first seed that shows this rule to be broken. */
+async function findSeed(broken: Break, rule: string): Promise<number | undefined> {
+  for (let seed = 1; seed <= mostSeeds; seed++) {
+    const { violations } = await simulate({ openStore: stores.memory, ...broken, seed })
+    if (violations.some((violation) => violation.rule === rule)) return seed
+  }
+  return undefined
+}
+
+const rewritten = (rewrite: (event: NewEvent) => NewEvent): Break => ({
+  create: withOptions(({ store }) => ({ store: rewriting(store, rewrite) })),
+})
+
+const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] = [
+  [
+    'LG1',
+    'a store that gives a number twice',
+    {
+      openStore: openBroken((store) => ({
+        commit: async (appends) => (await store.commit(appends)).map(renumbered),
+      })),
+    },
+  ],
+  [
+    'LG2',
+    'an engine that shows before it commits',
+    { create: withOptions(({ store }) => ({ store: hasty(store) })) },
+  ],
+  [
+    'LG3',
+    'an engine that gives up a turn for nothing',
+    {
+      create: withModel(() => {
+        throw new HoldfastError('store-failed', 'It is not so.')
+      }),
+    },
+  ],
+  ['LG4', 'a fold that loses an event', { fold: foldWithoutResults }],
+  [
+    'LG4',
+    'a store that leaves a message out of its pages',
+    {
+      openStore: openBroken((store) => ({
+        async readPage(query) {
+          const page = await store.readPage(query)
+          return page === null || query.before === null
+            ? page
+            : { ...page, messages: page.messages.slice(1) }
+        },
+      })),
+    },
+  ],
+  [
+    'LG6',
+    'an engine that changes what a user wrote',
+    {
+      create: withVerbs(({ send }) => ({
+        send: (request) =>
+          send({
+            ...request,
+            message: { ...request.message, parts: [{ type: 'text', text: '?' }] },
+          }),
+      })),
+    },
+  ],
+  ['LG8', 'an engine that stores half a character', rewritten(cutCharacters)],
+  ['LG9', 'an engine that takes a falsy result for none', rewritten(loseFalsy)],
+  ['CL2', 'a fold that opens an ended call again', { fold: foldAndReopen }],
+  [
+    'CL3',
+    'an engine that runs a tool before its call is stored',
+    { create: withOptions(runEarly) },
+  ],
+  [
+    'CR1',
+    'engines that never look for dead runs',
+    {
+      create: withOptions(({ store }) => ({
+        store: { ...store, findAbandonedRuns: async () => [] },
+      })),
+    },
+  ],
+  ['CR1', 'a fold that forgets old messages', { fold: foldAndForget }],
+  [
+    'CR2',
+    'a store that takes writes from those who come back late',
+    {
+      openStore: openWithFence((append, fence) =>
+        append.lease === undefined || append.lease.kind === 'acquire'
+          ? append
+          : { ...append, lease: { ...append.lease, fence } },
+      ),
+    },
+  ],
+  [
+    'CR3',
+    'an engine that resolves nothing and says it did',
+    { create: withVerbs(() => ({ resolve: async () => ({ kind: 'resolved' }) })) },
+  ],
+  [
+    'CR4',
+    'an engine that repeats what must not be repeated',
+    {
+      create: withOptions(({ policies }) => ({
+        policies: Object.fromEntries(
+          Object.entries(policies ?? {}).map(([name, policy]) => [
+            name,
+            { ...policy, repeatable: true },
+          ]),
+        ),
+      })),
+    },
+  ],
+  ['AP1', 'an engine that asks nobody', { create: withOptions(() => ({ policies: {} })) }],
+  [
+    'AP2',
+    'an engine that tells both of two deciders that they won',
+    {
+      create: withVerbs(({ decide }) => ({
+        decide: async (request) =>
+          (await decide(request)).map((result) =>
+            result.kind === 'already-decided' ? { kind: 'accepted' } : result,
+          ),
+      })),
+    },
+  ],
+  ['AP3', 'an engine that runs tools with other arguments', { create: withOptions(alterInput) }],
+  [
+    'ST1',
+    'a stop that stops nothing',
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped' }) })) },
+  ],
+  [
+    'ST3',
+    'a prompt without results',
+    {
+      create: withModel((call) => ({
+        ...call,
+        prompt: call.prompt.filter(({ role }) => role !== 'tool'),
+      })),
+    },
+  ],
+  [
+    'RS2',
+    'a stream that leaves out a frame',
+    {
+      create: withVerbs(({ subscribe }) => ({
+        async *subscribe(threadId, after, signal) {
+          let count = 0
+          for await (const frame of subscribe(threadId, after, signal)) {
+            if (++count % 5 !== 0) yield frame
+          }
+        },
+      })),
+    },
+  ],
+  [
+    'RS5',
+    'a store that gives a run to anybody who asks',
+    {
+      openStore: openWithFence((append, overFence) =>
+        append.lease?.kind === 'acquire'
+          ? { ...append, lease: { ...append.lease, overFence } }
+          : append,
+      ),
+    },
+  ],
+]
+
+describe('the simulation', () => {
+  it.each(breaks)(
+    'turns red for %s on %s',
+    async (rule, _what, broken) => {
+      expect(await findSeed(broken, rule)).toBeTypeOf('number')
+    },
+    timeoutMs,
+  )
+})
+
+type Fold = typeof foldThread
+
+function foldWithoutResults(...[view, changes]: Parameters<Fold>): ThreadView {
+  const isLost = (change: (typeof changes)[number]) =>
+    change.kind === 'event' && change.event.type === 'call-settled'
+  const last = changes.at(-1)
+  const folded = foldThread(
+    view,
+    changes.filter((change) => !isLost(change)),
+  )
+  return last === undefined ? folded : { ...folded, seq: last.seq }
+}
+
+function foldAndReopen(...[view, changes]: Parameters<Fold>): ThreadView {
+  const folded = foldThread(view, changes)
+  const reopen = (message: Message): Message => {
+    if (message.role !== 'assistant' || message.progress.status !== 'ended') return message
+    if ([...callsOf(message)].every(({ state }) => state !== 'failed')) return message
+    const steps = message.steps.map((step) => ({
+      ...step,
+      parts: step.parts.map((part) =>
+        part.type === 'call' && part.state === 'failed'
+          ? ({ ...part, state: 'ready' } as unknown as typeof part)
+          : part,
+      ),
+    }))
+    return { ...message, steps }
+  }
+  return { ...folded, messages: folded.messages.map(reopen) }
+}
+
+function foldAndForget(...[view, changes]: Parameters<Fold>): ThreadView {
+  const folded = foldThread(view, changes)
+  return { ...folded, messages: folded.messages.slice(-4) }
+}
+
+function cutCharacters(event: NewEvent): NewEvent {
+  if (event.type !== 'text-appended') return event
+  return { ...event, delta: event.delta.replace(/[\udc00-\udfff]$/, '') }
+}
+
+function loseFalsy(event: NewEvent): NewEvent {
+  if (event.type !== 'call-settled' || event.outcome.state !== 'succeeded') return event
+  const { output } = event.outcome
+  const value = output.kind === 'inline' ? output.value || 'nothing' : 'nothing'
+  return { ...event, outcome: { state: 'succeeded', output: { kind: 'inline', value } } }
+}
+
+function runEarly({ tools = {}, policies }: HoldfastOptions): Partial<HoldfastOptions> {
+  const look = tools.look?.execute as ((...args: unknown[]) => unknown) | undefined
+  return {
+    policies: {
+      ...policies,
+      look: {
+        repeatable: true,
+        approval(input, { toolCallId }) {
+          void look?.(input, { toolCallId, messages: [] })
+          return false
+        },
+      },
+    },
+  }
+}
+
+function alterInput({ tools = {} }: HoldfastOptions): Partial<HoldfastOptions> {
+  const { charge } = tools
+  const execute = charge?.execute as ((...args: unknown[]) => unknown) | undefined
+  const altered = { ...charge, execute: (_: unknown, more: unknown) => execute?.({ n: -1 }, more) }
+  return { tools: { ...tools, charge: altered as unknown as NonNullable<typeof charge> } }
+}

@@ -1,0 +1,25 @@
+import { createHoldfast, type Holdfast, type HoldfastOptions } from 'holdfast'
+
+/** An engine that is made with other options, or whose verbs are others, than it should. */
+export type Create = typeof createHoldfast
+
+export const withOptions =
+  (change: (options: HoldfastOptions) => Partial<HoldfastOptions>): Create =>
+  (options) =>
+    createHoldfast({ ...options, ...change(options) })
+
+export const withVerbs =
+  (change: (holdfast: Holdfast) => Partial<Holdfast>): Create =>
+  (options) => {
+    const holdfast = createHoldfast(options)
+    return { ...holdfast, ...change(holdfast) }
+  }
+
+type Model = Exclude<HoldfastOptions['model'], string> & { readonly specificationVersion: 'v4' }
+type Call = Parameters<Model['doStream']>[0]
+
+export const withModel = (change: (call: Call) => Call): Create =>
+  withOptions(({ model }) => {
+    const { doStream, ...rest } = model as Model
+    return { model: { ...rest, doStream: (call) => doStream(change(call)) } }
+  })

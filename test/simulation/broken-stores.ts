@@ -1,0 +1,57 @@
+import { type Append, type AppendResult, memory, type NewEvent, type Store } from 'holdfast'
+import type { OpenStore } from './live-seeds.ts'
+
+/** The memory store with some verbs replaced. */
+export const openBroken =
+  (change: (store: Store) => Partial<Store>): OpenStore =>
+  (options) => {
+    const store = memory(options)
+    return { ...store, ...change(store) }
+  }
+
+/** A store as the engine sees it that changes what it is told to write. */
+export const rewriting = (store: Store, rewrite: (event: NewEvent) => NewEvent): Store => ({
+  ...store,
+  commit: (appends) =>
+    store.commit(appends.map((append) => ({ ...append, events: append.events.map(rewrite) }))),
+})
+
+/** Knows which fence is the newest, and puts it into every append. */
+export const openWithFence = (use: (append: Append, fence: number) => Append): OpenStore =>
+  openBroken((store) => {
+    const fences = new Map<string, number>()
+    return {
+      async commit(appends) {
+        const results = await store.commit(
+          appends.map((append) => use(append, fences.get(append.threadId) ?? 0)),
+        )
+        for (const [index, result] of results.entries()) {
+          const { threadId } = appends[index] as Append
+          if (result.kind === 'appended' && result.fence !== undefined) {
+            fences.set(threadId, result.fence)
+          }
+        }
+        return results
+      },
+    }
+  })
+
+export const renumbered = (result: AppendResult): AppendResult =>
+  result.kind === 'appended'
+    ? { ...result, firstSeq: result.firstSeq - 1, seq: result.seq - 1 }
+    : result
+
+/** Answers before anything is written, as if it had been. */
+export const hasty = (store: Store): Store => ({
+  ...store,
+  async commit(appends) {
+    const [append] = appends
+    if (append?.lease?.kind !== 'hold' || appends.length > 1) return store.commit(appends)
+    const thread = await store.readThread(append.threadId)
+    void store.commit(appends).catch(() => undefined)
+    const before = thread?.seq ?? 0
+    const seq = before + append.events.length
+    const { fence } = append.lease
+    return [{ kind: 'appended', firstSeq: before + 1, seq, fence, stopRequested: false }]
+  },
+})
