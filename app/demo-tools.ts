@@ -48,7 +48,7 @@ export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
     get_time: tool({
       description: 'The time in a city.',
       inputSchema: z.object({ city: z.string().min(1) }),
-      execute: ({ city }) => ({ ...signed, ...timeIn(city, now()) }),
+      execute: ({ city }) => ({ ...signed, source: 'the server’s clock', ...timeIn(city, now()) }),
     }),
     get_stock: tool({
       description: 'The price of a stock and its last 30 days (demo data).',

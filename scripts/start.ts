@@ -1,12 +1,7 @@
-import packageJson from '../package.json' with { type: 'json' }
+// npm start: the chat of app/, on holdfast.db in this folder, with the demo model unless told otherwise.
 
-console.log(`Holdfast ${packageJson.version}, on Node ${process.versions.node}.
+import { join } from 'node:path'
+import { runCli } from '../src/cli/index.ts'
 
-There is no server to start yet. What there is:
-  npm test         everything: format, lint, types and all tests, with a real PostgreSQL
-  npm run check    the quick part of it
-  npm run format   writes the format that check asks for
-  npm run build    makes the published package in dist/
-  npm run bench    measures
-
-README.md says what Holdfast is.`)
+const config = join(import.meta.dirname, '../app/holdfast.config.ts')
+process.exitCode = await runCli(['serve', '--config', config, ...process.argv.slice(2)])

@@ -8,8 +8,6 @@ import type { Terminal } from './terminal.ts'
 import { count } from './words.ts'
 
 export const checkCommand: Command = {
-  name: 'check',
-  summary: 'recomputes every thread from its facts and names what is damaged',
   help: `holdfast check [--repair] [--db FILE|URL]
 
 Reads every row once and names each thing that does not agree, while others go on using the database.

@@ -10,8 +10,6 @@ export interface CommandContext {
 export type ExitCode = 0 | 1 | 2
 
 export interface Command {
-  readonly name: string
-  readonly summary: string
   readonly help: string
   readonly run: (context: CommandContext) => Promise<ExitCode>
 }

@@ -9,8 +9,6 @@ import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice } from './parse-arguments.ts'
 
 export const exportCommand: Command = {
-  name: 'export',
-  summary: 'writes threads to the standard output, as import reads them',
   help: `holdfast export THREAD|--all [--format ${exportFormats.join('|')}] [--db FILE|URL] [--owner ID]
 
 Writes JSON to the standard output: holdfast export --all > threads.json

@@ -10,6 +10,8 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(2)
 }
 const { runCli } = await import('./main.ts')
-process.exitCode = await runCli(process.argv.slice(2))
+const code = await runCli(process.argv.slice(2))
+// Once everything is written: a timer that something left behind is no reason to stay.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 
 export {}

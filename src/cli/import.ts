@@ -15,8 +15,6 @@ import { count } from './words.ts'
 const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
 
 export const importCommand: Command = {
-  name: 'import',
-  summary: 'brings old threads in, and can be repeated',
   help: `holdfast import FILE [--format ${formats.join('|')}] [--db FILE|URL] [--owner ID]
 
 Reads JSON or JSONL ("-" is the standard input): threads, or messages of one thread. What is there

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CliError } from './cli-error.ts'
@@ -5,6 +6,7 @@ import type { HoldfastConfig } from './config.ts'
 
 export async function loadConfig(file: string | undefined): Promise<HoldfastConfig> {
   if (file === undefined) return {}
+  if (!existsSync(file)) throw new CliError(`There is no file ${file}. Check --config.`)
   const { default: config } = await importFile(file)
   if (typeof config !== 'object' || config === null) {
     throw new CliError(`${file} has no default export. End it with \`export default { … }\`.`)
@@ -16,11 +18,7 @@ async function importFile(file: string): Promise<{ readonly default?: unknown }>
   try {
     return (await import(pathToFileURL(resolve(file)).href)) as { readonly default?: unknown }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const isAbsent = code === 'ERR_MODULE_NOT_FOUND' && message.includes(resolve(file))
-    if (isAbsent && !message.includes('imported from')) {
-      throw new CliError(`There is no file ${file}. Check --config.`)
-    }
+    const { message } = error as Error
     throw new CliError(`${file} could not be loaded: ${message}`, { cause: error })
   }
 }

@@ -1,13 +1,37 @@
-import { checkCommand } from './check.ts'
 import { CliError, explain } from './cli-error.ts'
 import type { Command, ExitCode } from './command.ts'
-import { exportCommand } from './export.ts'
-import { importCommand } from './import.ts'
-import { serveCommand } from './serve.ts'
 import { createTerminal } from './terminal.ts'
 import { readVersion } from './version.ts'
 
-const commands: readonly Command[] = [serveCommand, importCommand, exportCommand, checkCommand]
+/** Loaded when it is asked for: nobody waits for a server to load who only wants to export. */
+interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'answers over HTTP, and says where when it is ready',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'import',
+    summary: 'brings old threads in, and can be repeated',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'export',
+    summary: 'writes threads to the standard output, as import reads them',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
+    name: 'check',
+    summary: 'recomputes every thread from its facts and names what is damaged',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+]
 
 const overview = (): string => `holdfast: a chat backend in which the database is the only truth
 
@@ -24,9 +48,10 @@ export async function runCli(
 ): Promise<ExitCode> {
   const terminal = createTerminal(process.stdout, process.stderr, env)
   const [name, ...rest] = args
-  const command = commands.find((known) => known.name === name)
+  const entry = commands.find((known) => known.name === name)
   try {
-    if (command !== undefined) {
+    if (entry !== undefined) {
+      const command = await entry.load()
       if (rest.includes('--help') || rest.includes('-h')) {
         terminal.print(command.help)
         return 0

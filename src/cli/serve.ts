@@ -1,8 +1,10 @@
+import { systemClock, wait } from '../engine/clock.ts'
 import { createHoldfast } from '../engine/create-holdfast.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
 import { chooseAuthentication } from './authentication.ts'
 import { CliError } from './cli-error.ts'
+import { createClosingGate } from './closing-gate.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
 import type { HoldfastConfig } from './config.ts'
 import { loadConfig } from './load-config.ts'
@@ -15,8 +17,6 @@ import { untilStopped } from './until-stopped.ts'
 import { readVersion } from './version.ts'
 
 export const serveCommand: Command = {
-  name: 'serve',
-  summary: 'answers over HTTP, and says where when it is ready',
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
 
   --port     (or PORT) 0 takes any that is free
@@ -73,15 +73,17 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
     ...(limits === undefined ? {} : { limits }),
   })
-  const gate = { isClosing: false }
+  const gate = createClosingGate(withPages(handler, pages))
   try {
-    const listening = await start(withPages(handler, pages, gate), port, host)
+    const listening = await start(gate.handler, port, host)
     const stopped = untilStopped((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)
     if (values.open === true) openBrowser(listening.url)
     await stopped
-    gate.isClosing = true
-    await holdfast.close({ graceMs })
+    gate.shut()
+    await atMost(graceMs, holdfast.settled())
+    if (holdfast.running().length === 0) await atMost(drainMs, gate.drained())
+    await holdfast.close()
     await listening.close()
   } finally {
     await holdfast.close()
@@ -90,23 +92,23 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   return 0
 }
 
-/** While it closes, what is under way is still shown, and nothing new is begun. */
-function withPages(
-  handler: Handler,
-  pages: HoldfastConfig['pages'],
-  gate: { readonly isClosing: boolean },
-): Handler {
-  return async (request) => {
-    if (gate.isClosing && request.method !== 'GET') {
-      const error = { code: 'closing', message: 'This server is closing. Try again in a moment.' }
-      return Response.json({ error }, { status: 503, headers: { 'retry-after': '1' } })
-    }
+/** For the last words of an answer to reach a client that reads slowly. */
+const drainMs = 2_000
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const patience = new AbortController()
+  await Promise.race([work, wait(systemClock, ms, patience.signal)])
+  patience.abort()
+}
+
+const withPages =
+  (handler: Handler, pages: HoldfastConfig['pages']): Handler =>
+  async (request) => {
     const { pathname } = new URL(request.url)
     const isApi = pathname === '/api' || pathname.startsWith('/api/')
     const page = isApi ? null : await pages?.(request)
     return page ?? handler(request)
   }
-}
 
 async function start(handler: Handler, port: number, host: string): Promise<Listening> {
   try {

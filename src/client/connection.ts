@@ -55,4 +55,6 @@ export function nextConnection(state: Connection, event: ConnectionEvent): Conne
   }
 }
 
-const attemptOf = (state: Connection): number => ('attempt' in state ? state.attempt : 0)
+/** Coming back from offline is an attempt too: it is not the first time that this screen connects. */
+const attemptOf = (state: Connection): number =>
+  'attempt' in state ? state.attempt : state.status === 'offline' ? 1 : 0

@@ -13,9 +13,17 @@ export interface FollowOptions {
   readonly load: (signal: AbortSignal) => Promise<void>
   readonly onFrame: (frame: EventFrame) => void
   readonly onConnection: (event: ConnectionEvent) => number | null
+  /** Calls `cut` when a connection is of no use any more, though nobody ended it. */
+  readonly guard: (cut: () => void) => ConnectionGuard
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly random: () => number
   readonly isOnline: () => boolean
+}
+
+export interface ConnectionGuard {
+  /** Something came. */
+  heard(): void
+  release(): void
 }
 
 /**
@@ -28,13 +36,22 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
   let loaded = false
   while (!signal.aborted) {
     onConnection({ type: 'started' })
+    const cut = new AbortController()
+    const guard = options.guard(() => cut.abort())
+    const either = AbortSignal.any([signal, cut.signal])
     try {
-      if (!loaded) await options.load(signal)
+      if (!loaded) await options.load(either)
       loaded = true
       const path = `/api/threads/${encodeURIComponent(threadId)}/events?after=${options.position()}`
-      const response = await api.open(path, { signal, headers: { accept: 'text/event-stream' } })
+      const response = await api.open(path, {
+        signal: either,
+        headers: { accept: 'text/event-stream' },
+      })
       onConnection({ type: 'opened', isBehind: false })
-      for await (const { data } of readSse(response.body as ReadableStream<Uint8Array>)) {
+      for await (const { data } of readSse(
+        response.body as ReadableStream<Uint8Array>,
+        guard.heard,
+      )) {
         const frame = JSON.parse(data) as EventFrame
         if (frame.seq <= options.position()) continue
         if (frame.after > options.position()) break
@@ -46,6 +63,8 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
         onConnection({ type: 'refused', code: error.code })
         return
       }
+    } finally {
+      guard.release()
     }
     if (signal.aborted) return
     const delay = options.isOnline()

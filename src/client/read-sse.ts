@@ -6,6 +6,8 @@ export interface ServerEvent {
 /** Server-sent events from a response. Over `fetch`, so that a request can carry headers of its own. */
 export async function* readSse(
   body: ReadableStream<Uint8Array>,
+  /** Called with every piece that comes, the comments that keep a connection alive too. */
+  onHeard: () => void = () => {},
 ): AsyncGenerator<ServerEvent, void> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader()
   let rest = ''
@@ -13,6 +15,7 @@ export async function* readSse(
     while (true) {
       const { done, value } = (await reader.read()) as ReadableStreamReadResult<string>
       if (done) return
+      onHeard()
       rest += value
       const blocks = rest.split(/\r?\n\r?\n/)
       rest = blocks.pop() ?? ''

@@ -3,9 +3,10 @@ import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { type Api, type ApiError, createApi, type ApiOptions } from './api.ts'
-import { type Connection, nextConnection } from './connection.ts'
+import { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
+import { browserNetwork, type Network } from './network.ts'
 
 /** A message that was written here and is not stored yet, or could not be. */
 export interface PendingMessage {
@@ -34,10 +35,14 @@ export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
   /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
   retry(pendingId: string): Promise<void>
   discard(pendingId: string): void
+  /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
+  restore(unsent: readonly PendingMessage[]): void
   stop(): Promise<void>
   regenerate(messageId?: string): Promise<void>
   continue(): Promise<void>
   decide(callId: string, decision: DecisionAnswer): Promise<void>
+  /** Several at once, in one request (AP6). */
+  decideAll(callIds: readonly string[], decision: DecisionAnswer): Promise<void>
   resolve(callId: string, resolution: 'retry' | 'done' | 'skip', result?: Json): Promise<void>
 }
 
@@ -54,6 +59,7 @@ export interface ThreadClientOptions extends ApiOptions {
   readonly isNew?: boolean
   readonly random?: () => number
   readonly newId?: () => string
+  readonly network?: Network
 }
 
 interface LedgerPage {
@@ -67,7 +73,7 @@ interface LedgerPage {
  * is what is stored, and what was written here and is on its way.
  */
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
-  const { threadId, pageSize = 30 } = options
+  const { threadId, pageSize = 30, network = browserNetwork } = options
   const api: Api = createApi(options)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
@@ -87,7 +93,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isRunning: false,
       connection: { status: 'idle' },
     },
-    () => (exists ? connect() : () => {}),
+    () => {
+      if (exists) connect()
+      return leave
+    },
   )
   let disconnect = () => {}
 
@@ -111,43 +120,34 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     })
 
   const connect = () => {
+    disconnect()
     const controller = new AbortController()
-    const onOnline = () => wake()
-    let wake = () => {}
-    globalThis.addEventListener?.('online', onOnline)
-    const onFrame = (frame: EventFrame) => apply(toChanges(frame))
+    disconnect = () => controller.abort()
+    const onConnection = (event: ConnectionEvent) => {
+      const connection = nextConnection(store.getSnapshot().connection, event)
+      if (!controller.signal.aborted) show({ connection })
+      return connection.status === 'backing-off' ? connection.delayMs : null
+    }
     void followThread(
       {
         api,
         threadId,
         position: () => view.seq,
         load: loadNewest,
-        onFrame,
-        onConnection(event) {
-          const connection = nextConnection(store.getSnapshot().connection, event)
-          show({ connection })
-          return connection.status === 'backing-off' ? connection.delayMs : null
-        },
+        onFrame: (frame: EventFrame) => apply(toChanges(frame)),
+        onConnection,
         random: options.random ?? Math.random,
-        isOnline: () => globalThis.navigator?.onLine !== false,
-        wait: (ms, signal) =>
-          new Promise((resolve) => {
-            const timer = setTimeout(resolve, ms)
-            wake = () => {
-              clearTimeout(timer)
-              resolve()
-            }
-            signal.addEventListener('abort', wake)
-          }),
+        isOnline: network.isOnline,
+        guard: network.guard,
+        wait: network.wait,
       },
       controller.signal,
     )
-    disconnect = () => {
-      globalThis.removeEventListener?.('online', onOnline)
-      controller.abort()
-      show({ connection: nextConnection(store.getSnapshot().connection, { type: 'stopped' }) })
-    }
-    return () => disconnect()
+  }
+
+  const leave = () => {
+    disconnect()
+    show({ connection: nextConnection(store.getSnapshot().connection, { type: 'stopped' }) })
   }
 
   const apply = (changes: readonly Change[]) => {
@@ -164,11 +164,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   const loadNewest = async (signal: AbortSignal) => {
+    // What is here already is a place to follow from: who comes back sees it at once, and then the rest.
+    if (view.seq > 0) return
     const [thread, page] = await Promise.all([
       api.get<{ readonly title: string }>(base, signal),
       readPage(null, signal),
     ])
-    view = { seq: page.seq, messages: page.results.toReversed() }
+    view = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
     cursor = page.nextCursor
     show({ status: 'ready', title: thread.title })
   }
@@ -213,7 +215,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       try {
         const page = await readPage(cursor)
         cursor = page.nextCursor
-        view = { ...view, messages: [...page.results.toReversed(), ...view.messages] }
+        const messages = [...page.results.toReversed(), ...view.messages]
+        view = { ...view, ...windowOf(view.seq, messages, page.nextCursor) }
       } finally {
         show({ isLoadingOlder: false })
       }
@@ -226,6 +229,11 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     },
     discard: (pendingId) =>
       show({ pending: store.getSnapshot().pending.filter(({ id }) => id !== pendingId) }),
+    restore(unsent) {
+      const { pending } = store.getSnapshot()
+      const isNew = ({ id }: PendingMessage) => !pending.some((other) => other.id === id)
+      show({ pending: [...pending, ...unsent.filter(isNew)] })
+    },
     async stop() {
       await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
     },
@@ -235,9 +243,22 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
     },
+    async decideAll(callIds, answer) {
+      const decisions = callIds.map((callId) => ({ ...answer, callId }))
+      await api.post(`${base}/decisions`, { decisions })
+    },
     async resolve(callId, resolution, result) {
       const body = result === undefined ? { resolution } : { resolution, result }
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/resolve`, body)
     },
   }
+}
+
+/** With more before it, the view begins at its oldest message; else at the thread's beginning. */
+function windowOf(
+  seq: number,
+  messages: readonly Message[],
+  nextCursor: string | null,
+): ThreadView & { readonly from: number } {
+  return { seq, from: nextCursor === null ? 0 : (messages[0]?.seq ?? 0), messages }
 }

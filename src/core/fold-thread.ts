@@ -13,6 +13,8 @@ export type Change =
 export interface ThreadView {
   readonly seq: Seq
   readonly title?: string
+  /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
+  readonly from?: Seq
   readonly messages: readonly Message[]
 }
 
@@ -30,7 +32,9 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
       continue
     }
     if (change.kind === 'turn') {
-      next = { ...next, seq: change.seq, messages: putMessage(next.messages, change.turn) }
+      const isHeld = change.turn.seq >= (next.from ?? 0)
+      const messages = isHeld ? putMessage(next.messages, change.turn) : next.messages
+      next = { ...next, seq: change.seq, messages }
       index++
       continue
     }

@@ -1,5 +1,5 @@
 import type { Instructions, LanguageModel } from 'ai'
-import type { NewEvent } from '../core/event.ts'
+import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -10,6 +10,7 @@ import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hoo
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
+import { toFrame } from './tail.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import type { Toolbox } from './tool-policy.ts'
 
@@ -44,7 +45,6 @@ export interface Begin {
   readonly how: TurnStart
   readonly events: readonly NewEvent[]
   readonly expectedSeq: Seq
-  readonly overFence?: number
   readonly seal?: readonly MessageId[]
   readonly force?: boolean
   /** What to do with the lease, where it is not the engine's own loop. */
@@ -73,23 +73,23 @@ export function createEngine(parts: EngineParts): Engine {
   const runs = new Map<ThreadId, LiveRun>()
 
   const append = async (request: Append): Promise<AppendResult> => {
-    const result = await committer.submit(request)
-    if (result.kind === 'appended' && request.events.length > 0) {
-      hub.publish(request.threadId, {
-        after: result.firstSeq - 1,
-        seq: result.seq,
-        changes: request.events.map((event, index) => {
-          const seq = result.firstSeq + index
-          return { kind: 'event', seq, commit: result.seq, event: { ...event, seq } as never }
-        }),
-      })
+    const tell = hub.announce(request.threadId)
+    try {
+      const result = await committer.submit(request)
+      const isTold = result.kind === 'appended' && request.events.length > 0
+      tell(isTold ? toFrame(numbered(request.events, result.firstSeq), result) : null)
+      return result
+    } catch (error) {
+      tell(null)
+      throw error
     }
-    return result
   }
 
   const launch = async (begin: Begin, seq: Seq, fence: number): Promise<void> => {
     const { threadId, turnId } = begin
     const turn = await readTurn(store, threadId, turnId)
+    // While this was read, its lease may have run out and a later run of this process taken it over.
+    if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return
     const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
     // The ledger must reach the run that it is made for.
     const live: { run?: StartedRun } = {}
@@ -126,7 +126,7 @@ export function createEngine(parts: EngineParts): Engine {
     runs,
     append,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, overFence, seal } = begin
+      const { threadId, turnId, events, expectedSeq, seal } = begin
       const result = await append({
         threadId,
         events,
@@ -136,7 +136,6 @@ export function createEngine(parts: EngineParts): Engine {
           holder,
           ttlMs: options.leaseMs,
           turnId,
-          ...(overFence === undefined ? {} : { overFence }),
         },
         ...(seal === undefined ? {} : { seal }),
       })
@@ -147,6 +146,9 @@ export function createEngine(parts: EngineParts): Engine {
     },
   }
 }
+
+const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
+  events.map((event, index) => ({ ...event, seq: first + index }))
 
 export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {
   const message = await store.readMessage(threadId, id)

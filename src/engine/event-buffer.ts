@@ -7,7 +7,10 @@ import type { NewTurnEvent } from '../core/event.ts'
 export interface EventBuffer {
   readonly size: number
   push(event: NewTurnEvent): void
+  peek(): readonly NewTurnEvent[]
   take(): readonly NewTurnEvent[]
+  /** Puts back, before everything else, what was taken and could not be committed. */
+  restore(taken: readonly NewTurnEvent[]): void
 }
 
 type Piece = Extract<NewTurnEvent, { readonly delta: string }>
@@ -51,6 +54,10 @@ export function createEventBuffer(): EventBuffer {
       if (/[\ud800-\udbff]$/.test(whole)) halves.set(key, whole.slice(-1))
       const delta = halves.has(key) ? whole.slice(0, -1) : whole
       if (delta !== '' || 'providerMetadata' in event) add({ ...event, delta })
+    },
+    peek: () => events,
+    restore(taken) {
+      events = [...taken, ...events]
     },
     take() {
       const taken = events

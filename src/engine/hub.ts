@@ -20,8 +20,11 @@ import {
  * its own pace, so a slow one costs the run nothing and nobody unbounded memory.
  */
 export interface Hub {
-  /** What this process has just committed. */
-  publish(threadId: ThreadId, frame: Frame): void
+  /**
+   * This process is about to commit to a thread, and will say what: until then a hint of that commit
+   * makes nobody read what is about to be told. Null: nothing came of it.
+   */
+  announce(threadId: ThreadId): (frame: Frame | null) => void
   /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
   follow(threadId: ThreadId, after: Seq, signal: AbortSignal): AsyncGenerator<Frame, void>
   readonly followers: number
@@ -74,9 +77,16 @@ export function createHub(store: Store): Hub {
       return followers
     },
 
-    publish(threadId, frame) {
-      const tail = tails.get(threadId)
-      if (tail !== undefined) extendTail(tail, frame)
+    announce(threadId) {
+      const before = tails.get(threadId)
+      if (before !== undefined) before.announced++
+      return (frame) => {
+        if (before !== undefined) before.announced--
+        const tail = tails.get(threadId)
+        if (tail === undefined) return
+        if (frame === null) wakeTail(tail)
+        else extendTail(tail, frame)
+      }
     },
 
     async *follow(threadId, after, signal) {
@@ -99,7 +109,7 @@ export function createHub(store: Store): Hub {
           if (tail.ended) return
           if (at < tail.from) frame = await read(threadId, at)
           else if (at < tail.to) frame = sliceTail(tail, at)
-          else if (tail.known > Math.max(tail.to, at)) {
+          else if (tail.announced === 0 && tail.known > Math.max(tail.to, at)) {
             if (tail.to < at) restartTail(tail, at)
             await refresh(threadId, tail)
           } else await nextWake(tail)

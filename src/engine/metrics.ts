@@ -57,7 +57,7 @@ export function createMetrics(): MetricsCounter {
           for (const [index, edge] of latencyEdgesMs.entries()) {
             if (event.ms <= edge) atMost[index] = (atMost[index] ?? 0) + 1
           }
-          return
+          break
         default:
       }
     },

@@ -2,7 +2,10 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
 
-/** The newest messages of a thread down to the one that fits, newest first, and the seq they were read at. */
+/**
+ * The newest messages of a thread down to the one that fits, newest first, and the seq that the newest
+ * were read at. `isOneRead` is false if somebody wrote between two pages of it.
+ */
 export async function readDownTo(
   store: Store,
   threadId: ThreadId,
@@ -11,21 +14,24 @@ export async function readDownTo(
   readonly seq: Seq
   readonly messages: readonly Message[]
   readonly found: boolean
+  readonly isOneRead: boolean
 } | null> {
   const messages: Message[] = []
   let seq: Seq | null = null
   let before: Seq | null = null
+  let isOneRead = true
   while (true) {
     const limit = before === null ? 4 : 100
     const page = await store.readPage({ threadId, limit, before, live: 'include', results: 'full' })
     if (page === null) return null
     seq ??= page.seq
+    isOneRead &&= page.seq === seq
     for (const message of page.messages) {
       messages.push(message)
-      if (fits(message)) return { seq, messages, found: true }
+      if (fits(message)) return { seq, messages, found: true, isOneRead }
     }
     before = page.messages.at(-1)?.seq ?? null
-    if (!page.hasMore || before === null) return { seq, messages, found: false }
+    if (!page.hasMore || before === null) return { seq, messages, found: false, isOneRead }
   }
 }
 

@@ -23,15 +23,16 @@ export async function takeOver(engine: Engine, threadId: ThreadId): Promise<bool
   return (await recoverAbandoned(engine, threadId)) > 0
 }
 
+/** One that was only late may have renewed its lease meanwhile: then nothing is taken from it. */
 async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> {
   const { store, options, clock, toolbox } = engine
-  const { threadId, turnId, fence } = dead
+  const { threadId, turnId } = dead
   const [thread, turn] = await Promise.all([
     store.readThread(threadId),
     store.readMessage(threadId, turnId),
   ])
   if (thread === null || turn?.role !== 'assistant') return false
-  const place = { threadId, turnId, expectedSeq: thread.seq, overFence: fence }
+  const place = { threadId, turnId, expectedSeq: thread.seq }
   const carriesOn = options.recovery === 'continue' && turn.recorded !== true
   if (turn.progress.status === 'running' && carriesOn) {
     const result = await engine.begin({ ...place, how: 'taken-over', events: [] })
@@ -45,7 +46,6 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
     holder: engine.holder,
     ttlMs: 0,
     turnId,
-    overFence: fence,
   } as const
   const taken = await engine.append({ threadId, events: closing, expectedSeq: thread.seq, lease })
   if (taken.kind !== 'appended' || taken.fence === undefined) return false

@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { executeTool } from './execute-tool.ts'
-import type { Run } from './run.ts'
+import type { Run } from './run-context.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each is durable as started before

@@ -4,11 +4,12 @@ import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
-import type { Append, AppendResult, Store, StoredChange } from '../store/store.ts'
+import type { Append, AppendResult, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
 import type { Hub } from './hub.ts'
+import { type Frame, toFrame } from './tail.ts'
 
 /**
  * The one way a run writes. What it holds as `turn` is the fold of what has been committed, never of
@@ -16,13 +17,20 @@ import type { Hub } from './hub.ts'
  */
 export interface RunLedger {
   readonly turn: Turn
+  /** The turn as it will be once what waits is committed: to plan with, never to show. */
+  readonly expected: Turn
   readonly fence: number
   /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
   push(event: NewTurnEvent): void
+  /** What was pushed does not wait for text: committed at once, with whatever else is ready by then. */
+  flushSoon(): void
   /** Everything pushed so far, and these, committed now. Rejects if nothing of it was stored. */
   commit(events?: readonly NewTurnEvent[]): Promise<void>
-  /** Like `commit`, but only if nobody wrote since `turn` was read: false means look again. */
-  commitIfCurrent(events: readonly NewTurnEvent[], finish: Finish): Promise<boolean>
+  /**
+   * Everything pushed so far, and what is planned on top of it, in one commit; but only if nobody
+   * else wrote meanwhile. False: look again. A plan of null commits nothing.
+   */
+  commitIfCurrent(plan: Plan, finish: Finish): Promise<boolean>
   renew(ms: number): Promise<void>
   /** How many facts wait for the next commit. */
   readonly pending: number
@@ -32,6 +40,8 @@ export interface RunLedger {
    */
   reload(): Promise<void>
 }
+
+export type Plan = (turn: Turn) => readonly NewTurnEvent[] | null
 
 /** `release`: the run is over. `seal`: so is the turn. */
 export type Finish = 'go-on' | 'release' | 'seal'
@@ -63,6 +73,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let cancelTimer: (() => void) | null = null
   let last: Promise<unknown> = Promise.resolve()
   let broken: Error | null = null
+  let flushing = false
+  const underWay: (readonly NewTurnEvent[])[] = []
 
   const take = (): readonly NewTurnEvent[] => {
     cancelTimer?.()
@@ -70,41 +82,58 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     return buffer.take()
   }
 
+  const expect = (): Turn => {
+    const waiting = [...underWay.flat(), ...buffer.peek()]
+    if (waiting.length === 0) return turn
+    const first = turn.lastSeq + 1
+    return foldTurn(
+      turn,
+      waiting.map((event, index) => ({ ...event, seq: first + index })),
+    )
+  }
+
   const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
     if (broken !== null) return Promise.reject(broken)
+    const events = append.events as readonly NewTurnEvent[]
+    underWay.push(events)
+    const tell = hub.announce(threadId)
     const result = committer.submit({ threadId, ...append })
     // Results are taken in the order of the writes, so that the turn is folded in order too.
     const settled = last.then(async () => {
-      const outcome = await result
-      if (outcome.kind === 'appended') await absorb(append.events, outcome)
-      else if (outcome.kind !== 'stale') throw toError(outcome)
-      return outcome
+      let frame: Frame | null = null
+      try {
+        const outcome = await result
+        if (outcome.kind === 'appended') {
+          if (outcome.stopRequested) options.onStopRequested()
+          if (outcome.firstSeq !== seq + 1) await catchUp(outcome.firstSeq - 1)
+          frame = absorb(events, outcome)
+        } else if (outcome.kind !== 'stale') throw toError(outcome)
+        return outcome
+      } catch (error) {
+        breakOff(events, error)
+        throw error
+      } finally {
+        // In one breath with the fold: what is no longer under way is in the turn, or lost.
+        underWay.shift()
+        tell(frame)
+      }
     })
-    last = settled.catch((error: unknown) => {
-      // A renewal says nothing: when it fails no fact is missing, and the next write may go through.
-      if (append.events.length === 0 && !(error instanceof FencedError)) return
-      broken ??= error instanceof Error ? error : new Error(String(error))
-    })
+    last = settled.catch(() => undefined)
     return settled
   }
 
-  const absorb = async (events: Append['events'], result: Appended): Promise<void> => {
-    if (result.stopRequested) options.onStopRequested()
-    if (result.firstSeq !== seq + 1) await catchUp(result.firstSeq - 1)
+  const breakOff = (events: readonly NewTurnEvent[], error: unknown): void => {
+    // A renewal says nothing: when it fails no fact is missing, and the next write may go through.
+    if (events.length === 0 && !(error instanceof FencedError)) return
+    broken ??= error instanceof Error ? error : new Error(String(error))
+  }
+
+  /** Takes what was committed into the turn, and gives it as its followers get it. */
+  const absorb = (events: readonly NewTurnEvent[], result: Appended): Frame | null => {
     const facts = events.map((event, index) => ({ ...event, seq: result.firstSeq + index }))
-    turn = foldTurn(turn, facts as readonly TurnEvent[])
+    turn = foldTurn(turn, facts)
     seq = result.seq
-    if (facts.length === 0) return
-    hub.publish(threadId, {
-      after: result.firstSeq - 1,
-      seq: result.seq,
-      changes: facts.map((event): StoredChange => ({
-        kind: 'event',
-        seq: event.seq,
-        commit: result.seq,
-        event: event as TurnEvent,
-      })),
-    })
+    return facts.length === 0 ? null : toFrame(facts, result)
   }
 
   /** Somebody else wrote in between: read what they said about this turn. */
@@ -131,6 +160,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     get turn() {
       return turn
     },
+    get expected() {
+      return expect()
+    },
     fence,
 
     push(event) {
@@ -143,15 +175,33 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
     async commit(events = []) {
       for (const event of events) buffer.push(event)
+      // One write at a time: if one fails, what follows must not be stored without it (LG3). Nothing
+      // is lost by waiting, for the committer has one transaction under way at a time too.
+      while (underWay.length > 0) await last
       const facts = take()
-      if (facts.length === 0) await last
-      else await submit({ events: facts, ...leaseFor('go-on') })
+      if (facts.length > 0) await submit({ events: facts, ...leaseFor('go-on') })
+      else if (broken !== null) throw broken
     },
 
-    async commitIfCurrent(events, finish) {
-      await ledger.commit()
+    flushSoon() {
+      if (flushing) return
+      flushing = true
+      clock.soon(() => {
+        flushing = false
+        ledger.commit().catch(options.onFault)
+      })
+    },
+
+    async commitIfCurrent(plan, finish) {
+      while (underWay.length > 0) await last
+      if (broken !== null) throw broken
+      const planned = plan(expect())
+      if (planned === null) return false
+      const facts = take()
+      const events = [...facts, ...planned]
       const result = await submit({ events, ...leaseFor(finish), expectedSeq: seq })
       if (result.kind === 'appended') return true
+      buffer.restore(facts)
       if (result.kind === 'stale') await catchUp(result.seq)
       return false
     },
@@ -167,10 +217,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     async reload() {
       take()
       await last
-      const [thread, stored] = await Promise.all([
-        store.readThread(threadId),
-        store.readMessage(threadId, turn.id),
-      ])
+      const thread = await store.readThread(threadId)
+      const stored = await store.readMessage(threadId, turn.id)
       if (thread === null || stored?.role !== 'assistant') {
         throw new HoldfastError('thread-not-found', 'The thread was deleted while it was answered.')
       }

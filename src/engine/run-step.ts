@@ -6,7 +6,7 @@ import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { hashInput } from './hash-input.ts'
 import { openStream } from './open-stream.ts'
-import type { Run } from './run.ts'
+import type { Run } from './run-context.ts'
 import { toJson } from './to-json.ts'
 import {
   createPartTranslator,
@@ -31,13 +31,15 @@ export async function runStep(run: Run, index: number): Promise<void> {
   }
 }
 
-/** One model call: everything it says becomes facts, and at its end all of them are durable. */
+/** One model call: everything it says becomes facts, on their way to the store as it says them. */
 async function speak(run: Run, index: number): Promise<FinishReason> {
   const fact = (event: TurnFact): NewTurnEvent => ({
     ...event,
     turnId: run.turnId,
     at: run.clock.now(),
   })
+  // What the model is sent must be durable before it is sent (CL3).
+  await run.ledger.commit()
   run.ledger.push(fact({ type: 'step-started', step: index, model: run.modelId }))
   const translator = createPartTranslator({
     turnId: run.turnId,
@@ -60,7 +62,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
       if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
       else {
         for (const event of await recordCall(run, part, call)) run.ledger.push(event)
-        void run.ledger.commit().catch(run.fault)
+        run.ledger.flushSoon()
       }
     } else if (part.type === 'model-call-end') {
       const finishReason = toFinishReason(part.finishReason)
@@ -71,18 +73,17 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
         for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
       }
       // A call that the token limit cut off has no whole arguments and never will (ST4).
-      await run.ledger.commit()
-      const cut = run.ledger.turn.steps.at(-1)?.parts ?? []
-      for (const call of cut) {
+      for (const call of run.ledger.expected.steps.at(-1)?.parts ?? []) {
         if (call.type !== 'call' || call.state !== 'streaming') continue
         const outcome = { state: 'interrupted', cause: 'over-limit' } as const
         run.ledger.push(fact({ type: 'call-settled', callId: call.id, outcome }))
       }
-      await run.ledger.commit([fact(withDefined(step, { model, providerMetadata }))])
+      run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
+      run.ledger.flushSoon()
       return finishReason
     } else {
       for (const event of translator.translate(part)) run.ledger.push(event)
-      if (isResult(part)) void run.ledger.commit().catch(run.fault)
+      if (isResult(part)) run.ledger.flushSoon()
       if (run.ledger.pending > mostBuffered) await run.ledger.commit()
     }
   }

@@ -3,10 +3,9 @@ import { assertNever } from '../core/assert-never.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
-import type { Message, TurnEnding } from '../core/message.ts'
+import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
-import type { ModelCall } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { toModelFault } from './model-error.ts'
@@ -14,31 +13,10 @@ import type { EngineOptions } from './options.ts'
 import { planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { runCalls } from './run-calls.ts'
+import type { EndableRun, Run } from './run-context.ts'
 import { FencedError, type RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
 import type { Toolbox } from './tool-policy.ts'
-
-/** The live work that produces one turn, from the lease it has to the lease it gives back. */
-export interface Run {
-  readonly threadId: ThreadId
-  readonly turnId: MessageId
-  readonly options: EngineOptions
-  readonly toolbox: Toolbox
-  readonly ledger: RunLedger
-  readonly clock: Clock
-  readonly hooks: RunHooks
-  readonly signal: AbortSignal
-  readonly modelId: string
-  /** What the model was sent in the step that is under way. */
-  readonly prompt: ModelMessage[]
-  readonly modelCall: () => Promise<ModelCall>
-  readonly newCallId: () => CallId
-  /** Ends the work: something it cannot go on without has failed. */
-  readonly fault: (error: unknown) => void
-}
-
-/** What it takes to end a turn. */
-export type EndableRun = Pick<Run, 'ledger' | 'clock' | 'hooks'>
 
 /** Why a run was told to end before it was done. */
 export type Interruption =
@@ -96,7 +74,6 @@ export function startRun(parts: RunParts): StartedRun {
       const { settings } = options
       return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
     },
-    fault: (error) => interrupt({ kind: 'fault', error }),
   }
 
   return { interrupt, done: drive(run, parts.force, () => why) }
@@ -126,13 +103,16 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
-  while (!run.signal.aborted) {
-    const next = planNext(ledger.turn, {
+  const plan = (turn: Turn) =>
+    planNext(turn, {
       maxSteps: options.maxSteps,
       unknownWaits: options.unknownOutcome === 'wait',
       isExecutable: toolbox.isExecutable,
       isKnown: (name) => toolbox.find(name) !== undefined,
     })
+  while (!run.signal.aborted) {
+    // What the step said last may still be on its way: it is committed together with what follows.
+    const next = plan(ledger.expected)
     switch (next.kind) {
       case 'step':
         forced = false
@@ -149,7 +129,8 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
         const { turnId } = run
         const paused = { type: 'turn-paused', turnId, at: run.clock.now(), waitingFor } as const
         // Somebody may have decided just now: then there is more to do, not something to wait for.
-        if (await ledger.commitIfCurrent([paused], 'release')) {
+        const stillWaits = (turn: Turn) => (plan(turn).kind === 'wait' ? [paused] : null)
+        if (await ledger.commitIfCurrent(stillWaits, 'release')) {
           run.hooks.turnPaused(waitingFor)
           return null
         }
@@ -158,7 +139,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
       case 'end':
         if (!forced) return next.ending
         forced = false
-        await runStep(run, ledger.turn.steps.length)
+        await runStep(run, ledger.expected.steps.length)
         break
       default:
         assertNever(next)
@@ -176,12 +157,9 @@ function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
 /** Says the end, and gives the lease back with it. */
 export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
   const { ledger } = run
+  const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now())
   // A decision may come in just before the end: then the end is planned anew, with it.
-  while (true) {
-    await ledger.commit()
-    const events = planTurnEnd(ledger.turn, ending, run.clock.now())
-    if (await ledger.commitIfCurrent(events, 'seal')) break
-  }
+  while (!(await ledger.commitIfCurrent(plan, 'seal')));
   run.hooks.turnEnded(ending, run.ledger.turn)
 }
 

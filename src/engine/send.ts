@@ -46,7 +46,16 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
       const target = replaces ?? message.id
       const read = await readDownTo(engine.store, threadId, isMessage(target))
       if (read === null) return { kind: 'no-thread' }
-      if (read.found && replaces === undefined) return repeated(read.messages, message.id)
+      if (read.found && replaces === undefined) {
+        const again = repeated(read.messages, message.id)
+        if (again !== undefined) return again
+        // Made anew between two pages of the read, its answer is in neither.
+        if (!read.isOneRead) return null
+        throw new HoldfastError(
+          'bad-request',
+          'A message with this id was stored without an answer.',
+        )
+      }
       if (read.found && replaces === message.id) {
         const live = joined(read.messages, message)
         if (live !== undefined) return live
@@ -108,12 +117,13 @@ interface Plan {
 async function attempt(
   engine: Engine,
   threadId: ThreadId,
-  plan: () => Promise<Plan | SendResult>,
+  plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
     const planned = await plan()
+    if (planned === null) continue
     if ('kind' in planned) return planned
     const { last, retired, replyTo, seq } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
@@ -174,11 +184,9 @@ function joined(
   return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined
 }
 
-function repeated(newestFirst: readonly Message[], id: MessageId): SendResult {
+function repeated(newestFirst: readonly Message[], id: MessageId): SendResult | undefined {
   const turn = newestFirst.find(isReplyTo(id)) as Turn | undefined
-  if (turn === undefined) {
-    throw new HoldfastError('bad-request', 'A message with this id was stored without an answer.')
-  }
+  if (turn === undefined) return undefined
   const kind = turn.progress.status === 'running' ? 'joined' : 'repeated'
   return { kind, turnId: turn.id, after: turn.seq - 1 }
 }

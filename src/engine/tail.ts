@@ -1,5 +1,6 @@
 import type { Seq } from '../core/ids.ts'
-import type { StoredChange } from '../store/store.ts'
+import type { LedgerEvent } from '../core/event.ts'
+import type { AppendResult, StoredChange } from '../store/store.ts'
 
 /** Consecutive changes: everything after `after`, up to and including `seq`. */
 export interface Frame {
@@ -15,6 +16,8 @@ export interface Tail {
   changes: StoredChange[]
   /** What hints say exists. */
   known: Seq
+  /** How many commits of this process are under way, whose changes need not be read. */
+  announced: number
   /** The thread was deleted, or the hub closed. */
   ended: boolean
   followers: number
@@ -30,6 +33,7 @@ export const createTail = (): Tail => ({
   to: 0,
   changes: [],
   known: 0,
+  announced: 0,
   ended: false,
   followers: 0,
   reading: null,
@@ -73,4 +77,16 @@ export function extendTail(tail: Tail, frame: Frame): void {
 export function sliceTail(tail: Tail, after: Seq): Frame {
   const start = tail.changes.findIndex((change) => change.seq > after)
   return { after, seq: tail.to, changes: start < 0 ? [] : tail.changes.slice(start) }
+}
+
+/** What one commit added, as its followers get it. */
+export function toFrame(
+  events: readonly LedgerEvent[],
+  { firstSeq, seq }: Extract<AppendResult, { readonly kind: 'appended' }>,
+): Frame {
+  return {
+    after: firstSeq - 1,
+    seq,
+    changes: events.map((event) => ({ kind: 'event', seq: event.seq, commit: seq, event })),
+  }
 }

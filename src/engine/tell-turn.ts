@@ -1,4 +1,4 @@
-import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
+import type { NewTurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
@@ -62,7 +62,7 @@ function write(
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
   const { options, toolbox } = engine
   const numbered = events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index }))
-  const next = planNext(foldTurn(turn, numbered as readonly TurnEvent[]), {
+  const next = planNext(foldTurn(turn, numbered), {
     maxSteps: options.maxSteps,
     unknownWaits: options.unknownOutcome === 'wait',
     isExecutable: toolbox.isExecutable,

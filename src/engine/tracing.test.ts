@@ -83,7 +83,10 @@ const bad = tool({
   execute: (): Promise<string> => Promise.reject(new Error('secret failure')),
 })
 
-async function ask(script: (index: number) => readonly ScriptPart[], approval = false) {
+async function ask(
+  script: (index: number) => readonly ScriptPart[],
+  { approval = false, wait = true } = {},
+) {
   const hooks = await traceHooks()
   const log: LifecycleEvent[] = []
   const store = memory()
@@ -102,7 +105,7 @@ async function ask(script: (index: number) => readonly ScriptPart[], approval = 
     threadId,
     message: { id: parseMessageId('u1'), parts: [{ type: 'text', text: 'secret question' }] },
   })
-  await holdfast.settled()
+  if (wait) await holdfast.settled()
   await holdfast.close()
   return log
 }
@@ -183,11 +186,19 @@ describe('traceHooks', () => {
   })
 
   it('ends the span of a turn that waits', async () => {
-    await ask(() => [{ call: 'good', input: {} }], true)
+    await ask(() => [{ call: 'good', input: {} }], { approval: true })
     expect(spans[0]).toMatchObject({
       attributes: { 'holdfast.turn.waiting_for': 'approval' },
       ended: 1,
     })
+  })
+
+  it('ends the spans of a turn that another process will carry on', async () => {
+    await ask(() => [{ waitMs: 60_000 }], { wait: false })
+    expect(spans).toMatchObject([
+      { attributes: { 'holdfast.turn.ending': 'lost' }, status: undefined, ended: 1 },
+      { attributes: { 'holdfast.step.finish_reason': 'interrupted' }, ended: 1 },
+    ])
   })
 
   it('does nothing where the API is not installed', async () => {

@@ -2,7 +2,7 @@ import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { Thread } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { badRequest, HttpError, notFound } from './http-error.ts'
-import type { Limits } from './handler-options.ts'
+import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
 
 /** What every route works with. */
@@ -15,13 +15,25 @@ export interface ServerContext {
   readonly runs: OwnerCounter
 }
 
+export function createServerContext(holdfast: Holdfast, options: HandlerOptions): ServerContext {
+  const limits = { ...defaultLimits, ...options.limits }
+  return {
+    holdfast,
+    limits,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    version: options.version ?? '0.1.0',
+    followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
+    runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+  }
+}
+
 /** How many of something each owner has open in this process. */
 export interface OwnerCounter {
   /** Refuses with 429 over the limit; the returned function gives the place back, once. */
   take(ownerId: string): () => void
 }
 
-export function createOwnerCounter(limit: number, what: string): OwnerCounter {
+function createOwnerCounter(limit: number, what: string): OwnerCounter {
   const counts = new Map<string, number>()
   return {
     take(ownerId) {

@@ -1,7 +1,7 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
-import { createOwnerCounter, type ServerContext } from './context.ts'
+import { createServerContext } from './context.ts'
 import { checkOrigin, identify, nobody } from './guard.ts'
-import { defaultLimits, type HandlerOptions, type RequestRecord } from './handler-options.ts'
+import type { HandlerOptions, RequestRecord } from './handler-options.ts'
 import { toErrorResponse } from './http-error.ts'
 import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
@@ -15,15 +15,7 @@ export type Handler = (request: Request) => Promise<Response>
 
 /** The whole HTTP contract as one web-standard function. */
 export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}): Handler {
-  const limits = { ...defaultLimits, ...options.limits }
-  const context: ServerContext = {
-    holdfast,
-    limits,
-    keepAliveMs: options.keepAliveMs ?? 15_000,
-    version: options.version ?? '0.1.0',
-    followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
-    runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
-  }
+  const context = createServerContext(holdfast, options)
   const routes: readonly Route[] = [
     ...aboutRoutes(context),
     ...threadRoutes(context),

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Readable } from 'node:stream'
 import type { Handler } from './create-handler.ts'
 
 export interface ListenOptions {
@@ -85,8 +84,45 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
     signal,
-    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' } : {}),
+    ...(hasBody ? { body: toBody(incoming), duplex: 'half' } : {}),
   } as RequestInit)
+}
+
+/**
+ * Nothing is read before somebody asks, and whoever has enough lets the rest go by: Node's own
+ * adapter closes the connection then, and the answer could not go out on it.
+ */
+function toBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await nextPiece(incoming)
+        if (piece === null) controller.close()
+        else controller.enqueue(piece)
+      },
+      cancel() {
+        incoming.resume()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function nextPiece(incoming: IncomingMessage): Promise<Uint8Array | null> {
+  while (true) {
+    const piece = incoming.read() as Uint8Array | null
+    if (piece !== null) return piece
+    if (incoming.readableEnded) return null
+    if (incoming.destroyed) throw new Error('The client has gone.')
+    await new Promise<void>((resolve) => {
+      const events = ['readable', 'end', 'close', 'error'] as const
+      const wake = () => {
+        for (const event of events) incoming.off(event, wake)
+        resolve()
+      }
+      for (const event of events) incoming.on(event, wake)
+    })
+  }
 }
 
 async function send(

@@ -16,10 +16,8 @@ export function createHintBoard(): HintBoard {
     post(hints) {
       if (hints.length === 0 || listeners.size === 0) return
       for (const listener of [...listeners]) {
-        // One task each, so that a listener that throws is reported and takes nobody down with it.
         queueMicrotask(() => {
-          if (!listeners.has(listener)) return
-          for (const hint of hints) listener(hint)
+          if (listeners.has(listener)) tell(listener, hints)
         })
       }
     },
@@ -28,5 +26,13 @@ export function createHintBoard(): HintBoard {
       listeners.add(own)
       return () => void listeners.delete(own)
     },
+  }
+}
+
+function tell(listener: (hint: Hint) => void, hints: readonly Hint[]): void {
+  try {
+    for (const hint of hints) listener(hint)
+  } catch {
+    // A listener's bug is not the writer's, and a hint may be lost: whoever follows reads again anyway.
   }
 }

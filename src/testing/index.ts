@@ -1,4 +1,6 @@
 export { demoModel, type DemoModelOptions } from './demo/demo-model.ts'
+export type { HttpFixture, HttpRule } from './http-rules/http-rule.ts'
+export { httpRules } from './http-rules.ts'
 export { createRandom, type Random } from './random.ts'
 export { randomLedger, type RandomLedgerOptions } from './random-ledger.ts'
 export {
@@ -15,6 +17,6 @@ export {
   type SimulatedStoreOptions,
   type SimulationOptions,
   type SimulationReport,
-  type Violation,
 } from './simulation/simulate.ts'
+export type { Violation } from './simulation/violation.ts'
 export { addTally, emptyTally, type Kind, kinds, type Tally } from './simulation/tally.ts'

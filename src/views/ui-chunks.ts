@@ -66,13 +66,13 @@ export function nextChunks(
       chunks.push(chunk)
     }
   }
+  const note = notePart(turn, cursor.hasNote)
+  const hadNote = cursor.turn === null ? null : notePart(cursor.turn, cursor.hasNote)
+  if (note !== null && !sameJson(hadNote?.data, note.data)) chunks.push(note)
   if (isStepOpen && isStepOver(turn.steps[lastStep], isRunning)) {
     chunks.push({ type: 'finish-step' })
     isStepOpen = false
   }
-  const note = notePart(turn, cursor.hasNote)
-  const hadNote = cursor.turn === null ? null : notePart(cursor.turn, cursor.hasNote)
-  if (note !== null && !sameJson(hadNote?.data, note.data)) chunks.push(note)
 
   const begins = !cursor.isOpen && (cursor.turn === null || isRunning || chunks.length > 0)
   if (begins) chunks.unshift(startChunk(turn))

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './icon.tsx'
-import { useTexts } from './texts.tsx'
+import { useTexts } from './texts-context.tsx'
 
 export interface CopyButtonProps {
   readonly text: () => string

@@ -1,14 +1,17 @@
 import { createContext, useContext } from 'react'
-import type { UsedThread } from '../react/use-thread.ts'
+import type { ThreadClient } from '../client/thread-client.ts'
 
-/** The thread that the widgets below it belong to. */
-const ThreadContext = createContext<UsedThread | null>(null)
+export interface CurrentThread {
+  readonly threadId: string
+  readonly client: ThreadClient
+}
+
+/** The thread that the widgets below belong to. It never changes while text streams, so nor do they. */
+const ThreadContext = createContext<CurrentThread | null>(null)
 export const ThreadProvider = ThreadContext.Provider
 
-export function useCurrentThread(): UsedThread {
+export function useCurrentThread(): CurrentThread {
   const thread = useContext(ThreadContext)
   if (thread === null) throw new Error('Put a <Thread> around this.')
   return thread
 }
-
-export const useThreadId = (): string => useCurrentThread().threadId

@@ -8,6 +8,7 @@ import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
 import { createDatabase } from '../support/create-database.ts'
+import { commitInGroups } from './grouping-store.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
 export interface Engine {
@@ -19,7 +20,8 @@ export const engines: readonly Engine[] = [
   { name: 'memory', createFixture: createMemoryFixture },
   { name: 'sqlite', createFixture: createSqliteFixture },
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
-  { name: 'postgres', createFixture: createPostgresFixture },
+  { name: 'postgres', createFixture: () => createPostgresFixture() },
+  { name: 'postgres, in groups', createFixture: () => createPostgresFixture(commitInGroups) },
 ]
 
 function createClock(): StoreClock {
@@ -74,11 +76,11 @@ async function createReopeningFixture() {
   }
 }
 
-async function createPostgresFixture() {
+async function createPostgresFixture(toStore: (store: Store) => Store = (store) => store) {
   const database = await createDatabase(inject('postgresUrl'))
   const schemas = new Map<Store, string>()
   const openSchema = (schema: string) => {
-    const store = postgres(database.url, { schema })
+    const store = toStore(postgres(database.url, { schema }))
     schemas.set(store, schema)
     return store
   }

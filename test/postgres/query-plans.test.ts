@@ -66,8 +66,10 @@ let client: pg.Client
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await database.open().readThread(parseThreadId('none'))
   client = await database.connect()
+  const store = database.open()
+  await store.readThread(parseThreadId('none'))
+  await store.close()
   await client.query(fill)
   await client.query('RESET search_path')
 })
@@ -107,9 +109,19 @@ describe('[PG6] no query goes over a whole table', () => {
     expect(nodes.filter(isWhole)).toHaveLength(1)
   })
 
+  /** A connection hands in its counts when it ends. */
+  const allGone = () =>
+    waitFor(
+      client,
+      `SELECT FROM pg_stat_activity WHERE application_name = 'holdfast'
+         AND datname = current_database()`,
+      (rows) => rows.length === 0,
+    )
+
   it('[PG6] nor does any statement inside a function, whichever verb is used', async () => {
     const counts = `SELECT relname, seq_scan FROM pg_stat_user_tables
       WHERE relname IN ('threads', 'messages', 'events', 'calls') ORDER BY relname`
+    await allGone()
     const store = database.open()
     const id = parseThreadId('fresh')
     const turn = parseMessageId('fresh-turn')
@@ -141,13 +153,7 @@ describe('[PG6] no query goes over a whole table', () => {
     await store.listThreads({ ownerId: ana, limit: 10, before: null })
     await store.deleteThread(id)
     await store.close()
-    // A connection hands in its counts when it ends.
-    await waitFor(
-      client,
-      `SELECT FROM pg_stat_activity WHERE application_name = 'holdfast'
-         AND datname = current_database()`,
-      (rows) => rows.length === 0,
-    )
+    await allGone()
     expect((await client.query(counts)).rows).toEqual(before.rows)
   })
 })

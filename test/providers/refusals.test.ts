@@ -44,7 +44,7 @@ describe.each(providers)('$name', (provider) => {
     retryAfter: 0.02,
   }
 
-  it('[LG11] waits as long as a rate limit says, tries again, and says so in the hooks', async () => {
+  it('waits as long as a rate limit says, tries again, and says so in the hooks', async () => {
     mock.on({ userMessage: 'Hello', sequenceIndex: 0 }, limited)
     mock.on({ userMessage: 'Hello', sequenceIndex: 1 }, { content: 'Hi.' })
     const fixture = await open(provider, { url: mock.url })

@@ -35,6 +35,8 @@ export interface TabOptions {
   readonly told?: Sdk | null
   readonly messages?: readonly UIMessage[]
   readonly automatic?: 'approvals' | 'outputs'
+  /** The turn that the page left out, so that it is replayed even if it has just ended. */
+  readonly live?: string
 }
 
 export interface Tab {
@@ -57,12 +59,16 @@ export function openTab(options: TabOptions): Tab {
     wake = Promise.withResolvers<void>()
   })
   const query = told === null ? '' : `?sdk=${told}`
+  const resumed = new URLSearchParams({
+    ...(told === null ? {} : { sdk: String(told) }),
+    ...(options.live === undefined ? {} : { message: options.live }),
+  })
   const api = `${url}/api/chat`
   const { AbstractChat: Base, DefaultChatTransport: Transport } = packages[client]
   const transport = new Transport({
     api: `${api}${query}`,
     prepareReconnectToStreamRequest: ({ id }: { id: string }) => ({
-      api: `${api}/${encodeURIComponent(id)}/stream${query}`,
+      api: `${api}/${encodeURIComponent(id)}/stream?${resumed}`,
     }),
   })
   class PlainChat extends Base {}
@@ -92,9 +98,7 @@ export function openTab(options: TabOptions): Tab {
 }
 
 type Package = {
-  readonly AbstractChat: new (
-    init: ChatInit<UIMessage> & { state: ChatState<UIMessage> },
-  ) => Chat
+  readonly AbstractChat: new (init: ChatInit<UIMessage> & { state: ChatState<UIMessage> }) => Chat
   readonly DefaultChatTransport: typeof DefaultChatTransport<UIMessage>
 }
 // Their types differ in what they can say, not in what is called here.

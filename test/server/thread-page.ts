@@ -9,29 +9,39 @@ export interface PageQuery {
   readonly live?: 'exclude'
 }
 
+type ReloadOptions = Omit<TabOptions, 'messages' | 'live'> & {
+  /** The id as it stands in an address, where that differs. */
+  readonly encoded?: string
+}
+
+interface Page {
+  readonly results: readonly UIMessage[]
+  readonly live?: { readonly messageId: string } | null
+}
+
 /** The whole thread in the `ui` format, oldest first. */
-export async function readPage({
-  url,
-  threadId,
-  sdk = null,
-  live,
-}: PageQuery): Promise<readonly UIMessage[]> {
+export async function readPage(query: PageQuery): Promise<readonly UIMessage[]> {
+  return (await fetchPage(query)).results.toReversed()
+}
+
+async function fetchPage({ url, threadId, sdk = null, live }: PageQuery): Promise<Page> {
   const query = new URLSearchParams({ limit: '200' })
   if (sdk !== null) query.set('sdk', String(sdk))
   if (live !== undefined) query.set('live', live)
   const response = await fetch(`${url}/api/threads/${threadId}/messages?${query}`)
   expect(response.status).toBe(200)
-  const { results } = (await response.json()) as { results: UIMessage[] }
-  return results.toReversed()
+  return (await response.json()) as Page
 }
 
 /** What a reload does: the page without the live turn, then the live turn from its stream. */
 export async function reload(
-  options: Omit<TabOptions, 'messages'>,
+  options: ReloadOptions,
 ): Promise<{ readonly tab: Tab; readonly resumed: Promise<void> }> {
-  const { url, threadId, client, told = client } = options
-  const messages = await readPage({ url, threadId, sdk: told, live: 'exclude' })
-  const tab = openTab({ ...options, messages })
+  const { url, threadId, client, told = client, encoded = threadId } = options
+  const page = await fetchPage({ url, threadId: encoded, sdk: told, live: 'exclude' })
+  const live = page.live?.messageId
+  const messages = page.results.toReversed()
+  const tab = openTab({ ...options, messages, ...(live === undefined ? {} : { live }) })
   return { tab, resumed: tab.chat.resumeStream() }
 }
 

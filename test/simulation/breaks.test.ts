@@ -74,9 +74,9 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
     'LG6',
     'an engine that changes what a user wrote',
     {
-      create: withVerbs(({ send }) => ({
+      create: withVerbs((holdfast) => ({
         send: (request) =>
-          send({
+          holdfast.send({
             ...request,
             message: { ...request.message, parts: [{ type: 'text', text: '?' }] },
           }),
@@ -136,9 +136,9 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
     'AP2',
     'an engine that tells both of two deciders that they won',
     {
-      create: withVerbs(({ decide }) => ({
+      create: withVerbs((holdfast) => ({
         decide: async (request) =>
-          (await decide(request)).map((result) =>
+          (await holdfast.decide(request)).map((result) =>
             result.kind === 'already-decided' ? { kind: 'accepted' } : result,
           ),
       })),
@@ -164,10 +164,10 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
     'RS2',
     'a stream that leaves out a frame',
     {
-      create: withVerbs(({ subscribe }) => ({
+      create: withVerbs((holdfast) => ({
         async *subscribe(threadId, after, signal) {
           let count = 0
-          for await (const frame of subscribe(threadId, after, signal)) {
+          for await (const frame of holdfast.subscribe(threadId, after, signal)) {
             if (++count % 5 !== 0) yield frame
           }
         },

@@ -20,6 +20,6 @@ type Call = Parameters<Model['doStream']>[0]
 
 export const withModel = (change: (call: Call) => Call): Create =>
   withOptions(({ model }) => {
-    const { doStream, ...rest } = model as Model
-    return { model: { ...rest, doStream: (call) => doStream(change(call)) } }
+    const inner = model as Model
+    return { model: { ...inner, doStream: (call: Call) => inner.doStream(change(call)) } }
   })

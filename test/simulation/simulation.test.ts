@@ -57,6 +57,6 @@ describe('a seed', () => {
 
   it.each(pinnedSeeds)('$seed no longer finds: $bug', async ({ seed }) => {
     const report = await simulate({ seed, openStore: stores.memory })
-    expect(report.violations, describeFailure(report)).toEqual([])
+    expect(report.violations.length === 0 ? '' : describeFailure(report)).toBe('')
   })
 })

@@ -42,9 +42,6 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     onProblem?.(problem, isMended)
   }
 
-  for (const what of await audit.findFaults()) {
-    tell({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
-  }
   const onRows = (rows: number) => {
     counts.rows += rows
     onProgress?.(counts)
@@ -58,6 +55,10 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     const isNew = (problem: Problem) =>
       !finding.problems.some((other) => isSameProblem(problem, other))
     for (const problem of left.filter(isNew)) tell(problem, false)
+  }
+  // Last, so that what could be mended is no longer among them.
+  for (const what of await audit.findFaults()) {
+    tell({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
   }
   return counts
 }

@@ -18,7 +18,10 @@ export interface ImportWriter {
   threadOf(turnId: MessageId): ThreadId | undefined
 }
 
+/** Of one transaction. */
 const mostEvents = 4_000
+/** Of one append: a turn is sealed with the facts of the turns after it still around. */
+const mostAtOnce = 200
 
 export function createImportWriter(
   store: Store,
@@ -63,14 +66,14 @@ export function createImportWriter(
   }
 }
 
-/** A portion of the size of a transaction at most, whatever the size of a thread. */
+/** A portion of the size of an append at most, whatever the size of a thread. */
 function* cut(portion: Portion): Generator<Portion> {
   let units: Unit[] = []
   let events = 0
   for (const unit of portion.units) {
     units.push(unit)
     events += unit.events.length
-    if (events < mostEvents) continue
+    if (events < mostAtOnce) continue
     yield { ...portion, units }
     units = []
     events = 0

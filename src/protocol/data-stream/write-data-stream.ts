@@ -1,5 +1,82 @@
-/** Stub */
-export const createDataStreamWriter =
-  () =>
-  (chunk: object): string =>
-    `${JSON.stringify(chunk)}\n`
+import type { Json } from '../../core/json.ts'
+import { lineCodes, toLine } from './data-stream-line.ts'
+import { type StreamChunk, textOf } from './stream-chunk.ts'
+
+/**
+ * Writes UI message chunks as lines of the old protocol (RS4). What it has no word for is left out,
+ * or said as near as it can be: a failed call is a result that holds the error.
+ */
+export function createDataStreamWriter(): (chunk: object) => string {
+  let messageId = ''
+  let isStepEnding = false
+  const told = new Set<string>()
+
+  const endStep = (finishReason: string): string => {
+    if (!isStepEnding) return ''
+    isStepEnding = false
+    return toLine(lineCodes.finishStep, { finishReason, isContinued: false })
+  }
+
+  const result = (chunk: StreamChunk, value: Json): string =>
+    toLine(lineCodes.toolResult, { toolCallId: textOf(chunk['toolCallId']), result: value })
+
+  const write = (chunk: StreamChunk): string => {
+    const toolCallId = textOf(chunk['toolCallId'])
+    const toolName = textOf(chunk['toolName'])
+    switch (chunk.type) {
+      case 'start':
+        messageId = textOf(chunk['messageId'])
+        return ''
+      case 'start-step':
+        return endStep('tool-calls') + toLine(lineCodes.startStep, { messageId })
+      case 'text-delta':
+        return toLine(lineCodes.text, textOf(chunk['delta']))
+      case 'reasoning-delta':
+        return toLine(lineCodes.reasoning, textOf(chunk['delta']))
+      case 'tool-input-start':
+        return toLine(lineCodes.toolCallStart, { toolCallId, toolName })
+      case 'tool-input-delta': {
+        const argsTextDelta = textOf(chunk['inputTextDelta'])
+        return toLine(lineCodes.toolCallDelta, { toolCallId, argsTextDelta })
+      }
+      case 'tool-input-available':
+        // A client of this protocol would show a call twice that it is told of again.
+        if (told.has(toolCallId)) return ''
+        told.add(toolCallId)
+        return toLine(lineCodes.toolCall, { toolCallId, toolName, args: chunk['input'] ?? null })
+      case 'tool-output-available':
+        return chunk['preliminary'] === true ? '' : result(chunk, chunk['output'] ?? null)
+      case 'tool-output-error':
+        return result(chunk, { error: textOf(chunk['errorText']) })
+      case 'tool-output-denied':
+        return result(chunk, { error: 'The call was denied.' })
+      case 'source-url': {
+        const { sourceId: id = '', url = '', title = null } = chunk
+        return toLine(lineCodes.source, { sourceType: 'url', id, url, title })
+      }
+      case 'file':
+        return writeFile(chunk)
+      case 'error':
+        return toLine(lineCodes.error, textOf(chunk['errorText']))
+      case 'finish-step':
+        // Why it ended is told with the end of the message, which may come next.
+        isStepEnding = true
+        return ''
+      case 'finish': {
+        const finishReason = textOf(chunk['finishReason']) || 'unknown'
+        return endStep(finishReason) + toLine(lineCodes.finishMessage, { finishReason })
+      }
+      default:
+        return chunk.type.startsWith('data-') ? toLine(lineCodes.data, [chunk as Json]) : ''
+    }
+  }
+  return (chunk) => write(chunk as StreamChunk)
+}
+
+/** Only what is in the address itself can be sent. */
+function writeFile(chunk: StreamChunk): string {
+  const found = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(chunk['url']))
+  if (found === null) return ''
+  const [, mimeType = '', data = ''] = found
+  return toLine(lineCodes.file, { data, mimeType })
+}

@@ -107,7 +107,7 @@ async function inPlace<Result extends { readonly kind: string }>(
 }
 
 /** A new chat begins with its first message; one that exists must be the caller's own. */
-async function openThread(
+export async function openThread(
   context: ServerContext,
   request: RouteRequest,
   chat: Exclude<ChatRequest, { readonly kind: 'answers' }>,
@@ -157,7 +157,7 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   }
 }
 
-const runActive = (turnId: MessageId): HttpError =>
+export const runActive = (turnId: MessageId): HttpError =>
   new HttpError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
     messageId: turnId,
   })

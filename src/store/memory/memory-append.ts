@@ -1,9 +1,9 @@
 import { isTurnEvent, type LedgerEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
-import type { MessageId } from '../../core/ids.ts'
+import type { MessageId, Seq } from '../../core/ids.ts'
 import { isOpenState } from '../../core/call.ts'
 import type { CallLife } from '../../core/life.ts'
-import { type AppendPlan, planAppend } from '../plan-append.ts'
+import type { AppendPlan } from '../plan-append.ts'
 import type { Append, AppendResult, LeaseUse } from '../store.ts'
 import {
   type MemoryLease,
@@ -25,9 +25,9 @@ type LeaseChange = { readonly fence: number; readonly lease: MemoryLease | null 
 export function appendToMemory(
   stored: MemoryThread,
   append: Append,
+  plan: AppendPlan,
   context: AppendContext,
 ): AppendResult {
-  const plan = planAppend(append.events)
   const before = stored.thread.seq
   if (append.expectedSeq !== undefined && append.expectedSeq !== before) {
     return { kind: 'stale', seq: before }
@@ -50,7 +50,7 @@ export function appendToMemory(
     title: plan.title ?? stored.thread.title,
     updatedAt: plan.activityAt ?? stored.thread.updatedAt,
   }
-  for (const id of append.seal ?? []) sealTurn(stored, id)
+  for (const id of append.seal ?? []) sealTurn(stored, id, seq)
   return {
     kind: 'appended',
     firstSeq: before + 1,
@@ -82,7 +82,9 @@ function checkLease(
 }
 
 function findIllegal(stored: MemoryThread, append: Append, plan: AppendPlan): Refusal | undefined {
-  const shown = new Set(stored.messages.filter(({ retired }) => !retired).map(({ id }) => id))
+  const shown = new Set(
+    stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
+  )
   for (const id of plan.retired) {
     if (!shown.delete(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
   }
@@ -133,25 +135,25 @@ function write(stored: MemoryThread, append: Append, commit: number): void {
     const fact = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
     if (fact.type === 'message-added') {
       const user = toUserMessage(fact)
-      stored.messages.push({ seq, commit, id: user.id, retired: false, user })
+      stored.messages.push({ seq, commit, id: user.id, retiredSeq: null, user })
       continue
     }
     if (fact.type === 'turn-started') {
       const { turnId: id, at: createdAt } = fact
-      stored.messages.push({ seq, commit, id, retired: false, sealed: null, createdAt })
+      stored.messages.push({ seq, commit, id, retiredSeq: null, sealed: null, createdAt })
     }
     if (fact.type === 'messages-retired') {
       const gone = new Set(fact.messageIds)
-      for (const entry of stored.messages) if (gone.has(entry.id)) entry.retired = true
+      for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
     stored.events.push({ event: fact, commit })
   }
 }
 
-function sealTurn(stored: MemoryThread, id: MessageId): void {
+function sealTurn(stored: MemoryThread, id: MessageId, commit: Seq): void {
   const sealed = readMemoryTurn(stored, id)
   const entry = stored.messages.find((message) => message.id === id)
   if (sealed === null || entry === undefined || 'user' in entry) return
-  entry.sealed = sealed
+  entry.sealed = { turn: sealed, commit }
   stored.events = stored.events.filter(({ event }) => !(isTurnEvent(event) && event.turnId === id))
 }

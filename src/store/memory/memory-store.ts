@@ -3,7 +3,8 @@ import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createHintBoard } from '../hint-board.ts'
-import { omitLargeOutputs } from '../omit-large-outputs.ts'
+import { type AppendPlan, planAppend } from '../plan-append.ts'
+import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import type { Hint, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
@@ -79,11 +80,14 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
     async commit(appends) {
       open()
+      // A malformed event is found before anything is written, in whichever append it is.
+      const plans = appends.map((append) => planAppend(append.events))
       const changed = new Map<ThreadId, Hint>()
-      const results = appends.map((append) => {
+      const results = appends.map((append, index) => {
         const stored = threads.get(append.threadId)
         if (stored === undefined) return { kind: 'no-thread' } as const
-        const result = appendToMemory(stored, append, { now, isAlive, nextActivity })
+        const plan = plans[index] as AppendPlan
+        const result = appendToMemory(stored, append, plan, { now, isAlive, nextActivity })
         if (result.kind === 'appended' && append.events.length > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
@@ -102,12 +106,14 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const isNewest = order === 'newest-first'
       const isAfter = (seq: Seq) => before === null || (isNewest ? seq < before : seq > before)
       const kept = stored.messages
-        .filter((entry) => !entry.retired && isAfter(entry.seq))
+        .filter((entry) => entry.retiredSeq === null && isAfter(entry.seq))
         .filter((entry) => live === 'include' || !isRunning(entry.id))
       const shown = isNewest ? kept.toReversed() : kept
       const places = shown.slice(0, placesToRead(limit)).map((entry) => entry.seq)
       const edges = planPage(places, limit)
-      const running = stored.messages.findLast((entry) => !entry.retired && isRunning(entry.id))
+      const running = stored.messages.findLast(
+        (entry) => entry.retiredSeq === null && isRunning(entry.id),
+      )
       return {
         seq: stored.thread.seq,
         messages: shown
@@ -123,13 +129,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
-      const changes = all
-        .slice(0, limit)
-        .map((change) =>
-          change.kind === 'turn'
-            ? { ...change, turn: omitLargeOutputs(change.turn, results) as Turn }
-            : change,
-        )
+      const changes = all.slice(0, limit).map((change) => omitInChange(change, results))
       const { seq } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes }

@@ -12,8 +12,14 @@ export type MemoryMessage = {
   readonly seq: Seq
   readonly commit: Seq
   readonly id: MessageId
-  retired: boolean
-} & ({ readonly user: UserMessage } | { sealed: Turn | null; readonly createdAt: number })
+  retiredSeq: Seq | null
+} & ({ readonly user: UserMessage } | { sealed: SealedTurn | null; readonly createdAt: number })
+
+export interface SealedTurn {
+  readonly turn: Turn
+  /** The last seq of the commit that sealed it. */
+  readonly commit: Seq
+}
 
 export interface MemoryLease {
   readonly holder: string
@@ -42,7 +48,7 @@ export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): M
   const events = stored.events.flatMap(({ event }) =>
     isTurnEvent(event) && event.turnId === entry.id ? [event] : [],
   )
-  return foldTurn(entry.sealed ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
+  return foldTurn(entry.sealed?.turn ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
 }
 
 export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null {
@@ -77,9 +83,12 @@ export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly St
       const { role, id: messageId, createdAt: at, seq, ...rest } = entry.user
       const event = { type: 'message-added', messageId, role, at, seq, ...rest } as const
       changes.push({ kind: 'event', seq, commit: entry.commit, event })
-    } else if (entry.sealed !== null && entry.sealed.lastSeq > after) {
-      const { lastSeq: seq } = entry.sealed
-      changes.push({ kind: 'turn', seq, commit: seq, turn: entry.sealed })
+    } else if (entry.sealed !== null && entry.sealed.turn.lastSeq > after) {
+      const { turn, commit } = entry.sealed
+      const { lastSeq: seq } = turn
+      // Retired before it was sealed: its state would bring it back.
+      if (entry.retiredSeq !== null && entry.retiredSeq < seq) continue
+      changes.push({ kind: 'turn', seq, commit, turn })
     }
   }
   return changes.sort((left, right) => left.seq - right.seq)

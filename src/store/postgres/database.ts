@@ -41,13 +41,17 @@ export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptio
     types: { getTypeParser },
   }
   assertAddress(config)
-  const pool = new pg.Pool({ ...config, max: poolSize, idleTimeoutMillis: 60_000 })
-  pool.on('error', onError)
-  pool.on('connect', (client) => {
-    // An idle or borrowed connection that breaks says so here too; its next query says it to us.
-    client.on('error', () => {})
-    client.query(sessionSettings).catch(onError)
+  const pool = new pg.Pool({
+    ...config,
+    max: poolSize,
+    idleTimeoutMillis: 60_000,
+    verify(client, done) {
+      client.query(sessionSettings, (error: Error | null) => done(error ?? undefined))
+    },
   })
+  pool.on('error', onError)
+  // One that breaks while it is borrowed says so here too; its next query says it to us.
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   let opening: Promise<void> | undefined
   let closing: Promise<void> | undefined

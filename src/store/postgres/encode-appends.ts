@@ -79,7 +79,7 @@ function encodeLease(use: LeaseUse | undefined): object {
   }
 }
 
-type Pack = (text: string | null | undefined) => number | undefined
+export type Pack = (text: string | null | undefined) => number | undefined
 
 function encodeMessages(
   { messages, turns }: AppendPlan,
@@ -98,7 +98,7 @@ function encodeMessages(
   }))
 }
 
-function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
+export function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
   return {
     ...encodePaths(id, call.paths),
     turn: call.turnId,

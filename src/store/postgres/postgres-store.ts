@@ -3,6 +3,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import type { Append, AppendResult, Hint, Store } from '../store.ts'
+import { createPostgresAudit } from './audit.ts'
 import { commitAppends } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
@@ -56,6 +57,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
 
   return {
     kind: 'postgres',
+    audit: createPostgresAudit(database, `"${schema}"`),
     ...threads,
     ...ledger,
 

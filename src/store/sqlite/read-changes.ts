@@ -4,8 +4,8 @@ import type { Changes, ChangesQuery, StoredChange } from '../store.ts'
 import type { StoredOutput } from '../stored-output.ts'
 import type { StoredEventRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
-import { mostBytes, noOutput, readSealed } from './read-turn.ts'
-import { readUserRow } from './user-row.ts'
+import { mostBytes, noOutput, readSealed, toUserRow } from './read-turn.ts'
+import { readUserRow } from '../user-row.ts'
 
 type Place =
   | { readonly seq: Seq; readonly event: StoredEventRow }
@@ -70,7 +70,9 @@ function createChangeReader(statements: LedgerStatements, thread: ThreadKey, mos
       const row = statements.readMessageAt.get(thread, messageSeq)
       if (row === undefined || row.bodySeq === null) return []
       const { bodySeq: seq, commitSeq: commit } = row
-      if (row.role !== 'assistant') return [{ kind: 'event', seq, commit, event: readUserRow(row) }]
+      if (row.role !== 'assistant') {
+        return [{ kind: 'event', seq, commit, event: readUserRow(toUserRow(row)) }]
+      }
       const calls = statements.readCalls.all({ most, thread, turn: messageSeq })
       return [{ kind: 'turn', seq, commit, turn: readSealed(row, calls) }]
     },

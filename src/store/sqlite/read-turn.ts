@@ -9,7 +9,7 @@ import type { StoredOutput } from '../stored-output.ts'
 import { type CallRow, readTurnBody } from '../turn-body.ts'
 import type { MessageRow, StoredEventRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
-import { readUserRow } from './user-row.ts'
+import { readUserRow, type UserRow } from '../user-row.ts'
 
 /** The most bytes of an output that a read takes with it. */
 export const mostBytes = (results: ResultMode): number =>
@@ -25,7 +25,7 @@ export function readMessageRow(
 ): Message {
   return row.role === 'assistant'
     ? readTurn(statements, thread, row, most)
-    : toUserMessage(readUserRow(row))
+    : toUserMessage(readUserRow(toUserRow(row)))
 }
 
 /** A turn is its sealed state, if it has one, and the facts since. */
@@ -63,3 +63,17 @@ export function readTurnEvents(
     })
     .filter((event) => isTurnEvent(event))
 }
+
+export const toUserRow = ({
+  messageId: id,
+  seq,
+  role,
+  createdAt: at,
+  body,
+}: MessageRow): UserRow => ({
+  id,
+  seq,
+  role,
+  at,
+  body,
+})

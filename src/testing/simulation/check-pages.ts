@@ -3,6 +3,7 @@ import type { Message } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
 import { findDifference } from './same-message.ts'
 import type { Witness } from './witness.ts'
+import type { Report } from './violation.ts'
 
 /** The pages of a thread, walked at some size, are what was stored (LG4, PG2). */
 export async function checkPages(
@@ -10,7 +11,7 @@ export async function checkPages(
   threadId: ThreadId,
   witness: Witness,
   limit: number,
-  report: (rule: string, message: string) => void,
+  report: Report,
 ): Promise<void> {
   const walked: Message[] = []
   let before: Seq | null = null
@@ -32,7 +33,7 @@ export async function checkNewest(
   store: Store,
   threadId: ThreadId,
   witness: Witness,
-  report: (rule: string, message: string) => void,
+  report: Report,
 ): Promise<void> {
   const query = { threadId, limit: 2, before: null, live: 'include', results: 'full' } as const
   const page = await store.readPage(query)

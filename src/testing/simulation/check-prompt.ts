@@ -3,6 +3,7 @@ import { callsOf } from '../../core/message.ts'
 import type { PromptMessage } from '../scripted-model.ts'
 import { findPromptFault } from './find-prompt-fault.ts'
 import type { Witness } from './witness.ts'
+import type { Report } from './violation.ts'
 
 /** User messages are numbered in their text, so that a prompt can be told apart and checked for gaps. */
 export const userText = (id: string): string => `message <${id}>`
@@ -13,7 +14,7 @@ export function checkPrompt(
   process: string,
   prompt: readonly PromptMessage[],
   witnesses: Iterable<Witness>,
-  report: (rule: string, message: string) => void,
+  report: Report,
 ): void {
   const fault = findPromptFault(prompt)
   if (fault !== undefined) report('ST3', `a prompt ${fault}\n  ${JSON.stringify(prompt)}`)
@@ -26,7 +27,7 @@ export function checkPrompt(
     // One that was taken over may still speak of how things stood when it began.
     if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
     const open = [...callsOf(turn)].filter(isOpenCall)
-    if (lease?.holder === process && open.length > 0) {
+    if (lease?.holder === process && !lease.isAgain && open.length > 0) {
       report('CL3', `the model was called while ${open[0]?.id} was ${open[0]?.state}`)
     }
     const shown = view.messages.flatMap(({ role, id, seq }) =>

@@ -23,6 +23,13 @@ export async function comeToRest(world: World): Promise<void> {
     if (waiting.length === 0 && world.requests.open.length === 0) return
     for (const threadId of waiting) answerAll(world, threadId)
   }
+  for (const threadId of world.threads) {
+    if (isAtRest(world, threadId)) continue
+    for (const { id, progress } of world.witnessOf(threadId).turns.values()) {
+      if (progress.status !== 'ended') world.report('CR1', `${id} is ${progress.status} for ever`)
+    }
+    if (world.witnessOf(threadId).lease !== null) world.report('CR2', 'a run is never given back')
+  }
 }
 
 const isAtRest = (world: World, threadId: ThreadId): boolean =>

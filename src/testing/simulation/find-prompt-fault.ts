@@ -48,10 +48,11 @@ function findAssistantFault(
   }
   const own = calls.filter((call) => call.providerExecuted !== true)
   const results = next?.role === 'tool' ? partsOf(next) : []
-  const wanted = own.map(({ toolCallId }) => toolCallId).toSorted()
-  const given = results.map(({ toolCallId }) => toolCallId).toSorted()
-  if (wanted.join() !== given.join()) {
-    return `has calls [${wanted.join()}] followed by results [${given.join()}]`
+  const wanted = own.map(({ toolCallId }) => toolCallId)
+  const given = new Set(results.map(({ toolCallId }) => toolCallId))
+  const isAnswered = given.size === results.length && given.size === wanted.length
+  if (!isAnswered || wanted.some((id) => !given.has(id))) {
+    return `has calls [${wanted.join()}] followed by results [${[...given].join()}]`
   }
   if (own.length === 0 && next?.role !== 'user') return `has ${next?.role} after the assistant`
   return undefined

@@ -73,7 +73,7 @@ export function createMortalStore(parts: MortalStoreParts): Store {
             count('ambiguous-write')
             return answer(() => reject(fail()))
           },
-          (error: Error) => answer(() => reject(error)),
+          (error: unknown) => answer(() => reject(error)),
         )
       })
     })

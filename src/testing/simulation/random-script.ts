@@ -4,21 +4,15 @@ import { toolNames } from './simulated-tools.ts'
 
 /** What the model says in one step. Every call of it may be different: models are not repeatable. */
 export function randomScript(random: Random): readonly ScriptPart[] {
+  if (random.chance(0.03)) return [{ fails: retryable() }]
   const parts: ScriptPart[] = []
-  const pause = () => {
-    if (random.chance(0.5)) parts.push({ waitMs: random.pick([1, 5, 20, 30, 60, 400]) })
-  }
-  pause()
-  if (random.chance(0.03)) return [...parts, { fails: retryable() }]
   if (random.chance(0.2)) parts.push({ reasoning: 'Let me think.' })
   if (random.chance(0.7)) {
-    parts.push({ text: `${random.pick(texts)} ${random.int(1_000)}`, pieces: 1 + random.int(4) })
-    pause()
+    parts.push({ text: `${random.pick(texts)} ${random.int(1_000)}`, pieces: 1 + random.int(6) })
   }
   const calls = random.chance(0.6) ? 1 + random.int(random.chance(0.2) ? 5 : 2) : 0
   for (let count = 0; count < calls; count++) {
     parts.push(randomCall(random))
-    pause()
     if (random.chance(0.2)) parts.push({ text: 'And then:' })
   }
   return [...parts, ...randomEnd(random)]

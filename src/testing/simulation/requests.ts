@@ -1,5 +1,6 @@
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { Report } from './violation.ts'
 
 /** What people have asked of processes and not yet been answered. */
 export interface Requests {
@@ -19,10 +20,7 @@ export interface Request<Answer> {
   readonly faults?: readonly ErrorCode[]
 }
 
-export function createRequests(
-  scheduler: Scheduler,
-  report: (rule: string, message: string) => void,
-): Requests {
+export function createRequests(scheduler: Scheduler, report: Report): Requests {
   const open = new Map<object, { readonly process: string; readonly label: string }>()
   return {
     get open() {

@@ -9,6 +9,7 @@ import { withExactDigest } from './exact-digest.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSenders } from './send-deeds.ts'
 import { createCounter, type Tally } from './tally.ts'
+import type { Violation } from './violation.ts'
 import { randomWeather } from './weather.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -24,13 +25,6 @@ export interface SimulationOptions {
 export interface SimulatedStoreOptions {
   readonly now: () => number
   readonly isAlive: (holder: string) => boolean
-}
-
-export interface Violation {
-  /** The rule of docs/spec.md that was broken. */
-  readonly rule: string
-  readonly message: string
-  readonly step: number
 }
 
 export interface SimulationReport {
@@ -51,20 +45,19 @@ async function run(options: SimulationOptions): Promise<SimulationReport> {
   const random = createRandom(seed)
   const weather = randomWeather(random)
   const scheduler = createScheduler(random)
-  const counter = createCounter()
+  const { tally, count } = createCounter()
   const living = new Set<string>()
   const violations: Violation[] = []
-  const store = options.openStore({
-    now: scheduler.now,
-    isAlive: (holder) => !weather.noticesDeath || living.has(holder),
-  })
+  const isAlive = (holder: string) => !weather.noticesDeath || living.has(holder)
+  const store = options.openStore({ now: scheduler.now, isAlive })
   const world = await createWorld({
     random,
     scheduler,
     weather,
-    counter,
     store,
     living,
+    isAlive,
+    count,
     create: options.create ?? createHoldfast,
     fold: options.fold ?? foldThread,
     report(rule, message) {
@@ -75,7 +68,7 @@ async function run(options: SimulationOptions): Promise<SimulationReport> {
   await live(world)
   await store.close()
   const { steps, trace } = scheduler
-  return { seed, violations, tally: counter.tally, steps, trace }
+  return { seed, violations, tally, steps, trace }
 }
 
 async function live(world: World): Promise<void> {

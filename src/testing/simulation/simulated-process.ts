@@ -14,6 +14,7 @@ import type { Scheduler } from './scheduler.ts'
 import { createTools, toolPolicies, type ToolWatch } from './simulated-tools.ts'
 import type { Kind } from './tally.ts'
 import type { Weather } from './weather.ts'
+import { withPauses } from './with-pauses.ts'
 
 export interface SimulatedProcess {
   readonly name: string
@@ -63,7 +64,7 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     hooks,
     holder: name,
     newId: parts.newId,
-    model: scriptedModel(script, { clock, onCall }),
+    model: withPauses(scriptedModel(script, { clock, onCall }), clock, random),
     tools: createTools(clock, random, parts.tools),
     policies: toolPolicies,
   })

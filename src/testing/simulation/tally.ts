@@ -54,7 +54,7 @@ export type Tally = Readonly<Record<Kind, number>>
 
 export interface Counter {
   readonly tally: Tally
-  count(kind: Kind): void
+  readonly count: (kind: Kind) => void
 }
 
 export function createCounter(): Counter {

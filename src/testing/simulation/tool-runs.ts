@@ -5,6 +5,7 @@ import type { CallId } from '../../core/ids.ts'
 import { callsOf } from '../../core/message.ts'
 import { simulatedTools, type ToolInput, type ToolName, type ToolWatch } from './simulated-tools.ts'
 import type { Witness } from './witness.ts'
+import type { Report } from './violation.ts'
 
 /** What the tools of all processes did, held against what is stored of it. */
 export interface ToolRuns extends ToolWatch {
@@ -14,7 +15,7 @@ export interface ToolRuns extends ToolWatch {
 
 export interface ToolRunsParts {
   readonly witnesses: () => Iterable<Witness>
-  readonly report: (rule: string, message: string) => void
+  readonly report: Report
   readonly onRepeat: () => void
 }
 
@@ -58,7 +59,7 @@ function checkRun(
   times: number,
   input: ToolInput,
   { call, witness }: Found,
-  report: (rule: string, message: string) => void,
+  report: Report,
 ): void {
   const { repeatable, needsApproval } = simulatedTools[name]
   const starts = witness.countOf('call-started', call.id)

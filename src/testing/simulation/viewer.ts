@@ -4,6 +4,7 @@ import type { Frame } from '../../engine/tail.ts'
 import { findDifference } from './same-message.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Witness } from './witness.ts'
+import type { Report } from './violation.ts'
 
 /** Somebody who looks at a thread, through whichever process, and folds what they are sent. */
 export interface Viewer {
@@ -23,7 +24,7 @@ export interface ViewerParts {
   readonly threadId: ThreadId
   readonly witness: Witness
   readonly fold: typeof foldThread
-  readonly report: (rule: string, message: string) => void
+  readonly report: Report
   /** How long it takes over each frame. */
   readonly pause: () => Promise<void> | undefined
 }

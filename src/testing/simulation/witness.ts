@@ -11,6 +11,7 @@ import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import type { Append, AppendResult } from '../../store/store.ts'
 import { findRegression } from './find-regression.ts'
+import type { Report } from './violation.ts'
 
 /**
  * Stands between the processes and the store and writes down every fact that was stored, when it was.
@@ -36,13 +37,15 @@ export interface WitnessedLease {
   readonly fence: number
   readonly holder: string
   readonly until: number
+  /** The same process had it before and may not know yet that it lost it. */
+  readonly isAgain: boolean
 }
 
 export interface WitnessOptions {
   readonly now: () => number
   readonly isAlive: (holder: string) => boolean
   readonly fold: typeof foldThread
-  readonly report: (rule: string, message: string) => void
+  readonly report: Report
 }
 
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
@@ -71,7 +74,8 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
       if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
-      lease = { fence, holder: use.holder, until: now() + use.ttlMs }
+      const isAgain = lease?.holder === use.holder
+      lease = { fence, holder: use.holder, until: now() + use.ttlMs, isAgain }
       return
     }
     if (lease === null || use.fence !== fence) {
@@ -160,9 +164,10 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
       if (firstSeq !== view.seq + 1 || seq !== view.seq + append.events.length) {
         report('LG1', `after ${view.seq} came ${append.events.length} as ${firstSeq} to ${seq}`)
       }
-      const fresh = append.events.map(
-        (event, index) => ({ ...event, seq: firstSeq + index }) as LedgerEvent,
-      )
+      const fresh = append.events.map((event, index): LedgerEvent => ({
+        ...event,
+        seq: firstSeq + index,
+      }))
       events.push(...fresh)
       if (fresh.length > 0) foldInto(fresh)
     },

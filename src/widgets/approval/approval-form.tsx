@@ -1,36 +1,40 @@
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { Call } from '../../core/call.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts.tsx'
-import { useCurrentThread } from '../thread-context.ts'
+import { useKeptState } from '../kept-state.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { useCallActions } from '../call-actions.ts'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import { ArgumentFields } from './argument-fields.tsx'
-import { useAction } from './use-action.ts'
+import { useAction } from '../use-action.ts'
 import { useToolSchema } from './use-tool-schema.ts'
 
 /** What will happen, with what arguments; accept and reject are equally easy to reach (CD3, AP3, AP4). */
 export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   const texts = useTexts()
-  const { decide } = useCurrentThread()
+  const { decide } = useCallActions()
   const { isBusy, error, run } = useAction()
   const proposed = projectArguments(call.input)
-  const [args, setArgs] = useState<Json>(proposed)
-  const [feedback, setFeedback] = useState('')
+  const [args, setArgs] = useKeptState<Json>(`arguments ${call.id}`, proposed)
+  const [feedback, setFeedback] = useKeptState(`feedback ${call.id}`, '')
   const schema = useToolSchema(call.name)
   const isEdited = JSON.stringify(args) !== JSON.stringify(proposed)
   const accept = () => {
-    run(() => decide(call.id, { decision: 'accept', ...(isEdited ? { args } : {}) }))
+    run(async () => decide?.(call.id, { decision: 'accept', ...(isEdited ? { args } : {}) }))
   }
   const reject = () => {
-    run(() => decide(call.id, { decision: 'reject', ...(feedback === '' ? {} : { feedback }) }))
+    run(async () =>
+      decide?.(call.id, { decision: 'reject', ...(feedback === '' ? {} : { feedback }) }),
+    )
   }
   return (
     <form
       className="hf-approval"
       aria-label={texts.approvalTitle(titleOf(call))}
       data-call-id={call.id}
+      data-call-state={call.state}
       onSubmit={(event) => event.preventDefault()}
     >
       <p className="hf-approval-title">
@@ -42,7 +46,11 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
       )}
       <label className="hf-field">
         <span>{texts.feedback}</span>
-        <input value={feedback} disabled={isBusy} onChange={(event) => setFeedback(event.target.value)} />
+        <input
+          value={feedback}
+          disabled={isBusy}
+          onChange={(event) => setFeedback(event.target.value)}
+        />
       </label>
       {error !== null && (
         <p className="hf-call-error" role="alert">
@@ -50,11 +58,21 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
         </p>
       )}
       <div className="hf-actions">
-        <button type="button" className="hf-button hf-button-strong" disabled={isBusy} onClick={accept}>
+        <button
+          type="button"
+          className="hf-button hf-button-strong"
+          disabled={isBusy || decide === undefined}
+          onClick={accept}
+        >
           <Icon name="check" />
           {texts.accept}
         </button>
-        <button type="button" className="hf-button" disabled={isBusy} onClick={reject}>
+        <button
+          type="button"
+          className="hf-button"
+          disabled={isBusy || decide === undefined}
+          onClick={reject}
+        >
           <Icon name="cross" />
           {texts.reject}
         </button>

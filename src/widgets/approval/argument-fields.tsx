@@ -10,7 +10,12 @@ export interface ArgumentFieldsProps {
 }
 
 /** A form made from the tool's schema: one field per argument, by its type; anything else as JSON. */
-export function ArgumentFields({ value, schema, isDisabled, onChange }: ArgumentFieldsProps): ReactNode {
+export function ArgumentFields({
+  value,
+  schema,
+  isDisabled,
+  onChange,
+}: ArgumentFieldsProps): ReactNode {
   const properties = isJsonObject(schema?.properties) ? schema.properties : {}
   const names = [...new Set([...Object.keys(properties), ...Object.keys(value)])]
   return (
@@ -106,7 +111,9 @@ function Input({ schema, value, isDisabled, onChange }: FieldProps): ReactNode {
   return <JsonInput value={value ?? null} isDisabled={isDisabled} onChange={onChange} />
 }
 
-function JsonInput(props: Pick<FieldProps, 'isDisabled' | 'onChange'> & { readonly value: Json }): ReactNode {
+function JsonInput(
+  props: Pick<FieldProps, 'isDisabled' | 'onChange'> & { readonly value: Json },
+): ReactNode {
   const [text, setText] = useState(() => JSON.stringify(props.value, null, 2))
   const [isBroken, setBroken] = useState(false)
   const change = (next: string) => {

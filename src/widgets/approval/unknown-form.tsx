@@ -2,16 +2,16 @@ import type { ReactNode } from 'react'
 import type { Call } from '../../core/call.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts.tsx'
-import { useCurrentThread } from '../thread-context.ts'
+import { useTexts } from '../texts-context.tsx'
+import { useCallActions } from '../call-actions.ts'
 import { JsonView } from '../tool-card/json-view.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
-import { useAction } from './use-action.ts'
+import { useAction } from '../use-action.ts'
 
 /** A call whose end nobody saw: what happened in plain words, and three ways on (CR3, CD3). */
 export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
   const texts = useTexts()
-  const { resolve } = useCurrentThread()
+  const { resolve } = useCallActions()
   const { isBusy, error, run } = useAction()
   const choices = [
     ['retry', texts.retry, 'refresh'],
@@ -23,6 +23,7 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
       className="hf-approval hf-unknown"
       aria-label={texts.unknownTitle(titleOf(call))}
       data-call-id={call.id}
+      data-call-state={call.state}
     >
       <p className="hf-approval-title">
         <Icon name="question" />
@@ -41,8 +42,8 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
             key={resolution}
             type="button"
             className="hf-button"
-            disabled={isBusy}
-            onClick={() => run(() => resolve(call.id, resolution))}
+            disabled={isBusy || resolve === undefined}
+            onClick={() => run(async () => resolve?.(call.id, resolution))}
           >
             <Icon name={icon} />
             {label}

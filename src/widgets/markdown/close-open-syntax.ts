@@ -1,22 +1,44 @@
+import { closeOpenInline } from './close-open-inline.ts'
+
 /**
- * Markdown that is still being written, closed as if it ended here: an open fence, an open `code`
- * span, open emphasis and a half link are completed or hidden, so that the page does not flash
- * between two readings of the same words.
+ * Markdown that is still being written, as if it ended here: what has begun is closed, and marks that
+ * are not words yet are held back. So the page never flashes between two readings of the same words,
+ * and what it shows only grows.
  */
 export function closeOpenSyntax(text: string): string {
-  const fences = text.match(/^ {0,3}(```+|~~~+)/gm) ?? []
-  if (fences.length % 2 === 1) return `${text}\n${(fences.at(-1) ?? '```').trim()}`
-  const lineStart = text.lastIndexOf('\n') + 1
-  const before = text.slice(0, lineStart)
-  let line = text.slice(lineStart)
-  // A link whose address is not there yet is shown as its words.
-  line = line.replace(/!?\[([^\]]*)\]\([^)]*$/, '$1').replace(/!?\[([^\]]*)$/, '$1')
-  if ((line.match(/`/g) ?? []).length % 2 === 1) return `${before}${line}\``
-  for (const mark of ['**', '__', '~~']) {
-    if (line.split(mark).length % 2 === 0) {
-      line = line.endsWith(mark) ? line.slice(0, -mark.length) : `${line}${mark}`
-    }
+  const fence = openFenceOf(text)
+  const start = text.lastIndexOf('\n') + 1
+  const line = text.slice(start)
+  if (fence !== undefined) {
+    return `${/^\s*[`~]{1,}$/.test(line) ? text.slice(0, start) : `${text}\n`}${fence}`
   }
-  // A lone trailing marker is not text yet.
-  return `${before}${line.replace(/(^|\s)[*_~]{1,2}$/, '$1')}`
+  if (isOnlyMarks(line)) return text.slice(0, start)
+  const table = openTableStart(text)
+  if (table !== undefined) return text.slice(0, table)
+  return text.slice(0, start) + closeOpenInline(line)
+}
+
+function openFenceOf(text: string): string | undefined {
+  let open: string | undefined
+  for (const [, mark = '', rest = ''] of text.matchAll(/^ {0,3}(`{3,}|~{3,})([^\n]*)(?=\n|$)/gm)) {
+    if (open === undefined) open = mark
+    else if (mark.startsWith(open) && rest.trim() === '') open = undefined
+  }
+  return open
+}
+
+const isOnlyMarks = (line: string): boolean =>
+  /^\s*(?:#{1,6}|>|[-*+_=~`]+|(?:[-*+>]|\d{1,9}[.)])\s+\[[ xX]?\]?|\d{1,9}[.)]?|[-*+>]\s+[-*+>#]+)\s*$/.test(
+    line,
+  )
+
+/** A table is one only when the line under its head is complete: until then it would be shown as text. */
+function openTableStart(text: string): number | undefined {
+  const isLineOver = text.endsWith('\n')
+  const lines = (isLineOver ? text.slice(0, -1) : text).split('\n')
+  let first = lines.length
+  while (first > 0 && /^ {0,3}\|/.test(lines[first - 1] ?? '')) first--
+  const rows = lines.length - first
+  if (rows === 0 || rows > (isLineOver ? 1 : 2)) return undefined
+  return lines.slice(0, first).join('\n').length
 }

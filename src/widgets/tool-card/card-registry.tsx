@@ -1,19 +1,20 @@
 import { type ComponentType, createContext, type ReactNode, useContext } from 'react'
 import type { Call } from '../../core/call.ts'
-import type { Json } from '../../core/json.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
 
 /** What a card is drawn from: the same props live, after navigation and after a reload (CD1). */
 export interface CardProps {
   readonly call: Call
   readonly input: Json
-  /** Undefined while there is none. */
-  readonly output: Json | undefined
+  readonly output: Json
 }
 
 export interface CardEntry {
   readonly component: ComponentType<CardProps>
-  /** Brings the payload of an old version up to the one the component draws (CD4). */
-  readonly upcast?: (output: Json) => Json
+  /** The version of the payload that the component draws; a payload says its own in `version`. */
+  readonly version?: string
+  /** From an old version to the next one (CD4). A payload that says none has version `0`. */
+  readonly upcasters?: Readonly<Record<string, (output: Json) => Json>>
 }
 
 /** Cards by the name of their tool. A tool without one gets the generic card. */
@@ -28,7 +29,24 @@ export function CardProvider(props: {
   return <CardContext.Provider value={props.cards}>{props.children}</CardContext.Provider>
 }
 
-export function useCard(name: string): CardEntry | undefined {
-  const cards = useContext(CardContext)
-  return Object.hasOwn(cards, name) ? cards[name] : undefined
+export const useCards = (): CardRegistry => useContext(CardContext)
+
+export const cardOf = (cards: CardRegistry, name: string): CardEntry | undefined =>
+  Object.hasOwn(cards, name) ? cards[name] : undefined
+
+/** Brings a payload up to the version that the card draws, one step at a time. */
+export function upcast({ version, upcasters = {} }: CardEntry, output: Json): Json {
+  const met = new Set<string>()
+  let payload = output
+  while (true) {
+    const at = versionOf(payload)
+    if (at === version || met.has(at) || !Object.hasOwn(upcasters, at)) return payload
+    met.add(at)
+    payload = upcasters[at]?.(payload) ?? payload
+  }
+}
+
+function versionOf(output: Json): string {
+  const version = isJsonObject(output) ? output['version'] : undefined
+  return typeof version === 'string' || typeof version === 'number' ? String(version) : '0'
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import type { Json } from '../../core/json.ts'
+import { useTexts } from '../texts-context.tsx'
 
 const most = 100
 const longest = 2_000
@@ -21,6 +22,7 @@ function Node({ value, depth }: { readonly value: Json; readonly depth: number }
   const isList = Array.isArray(value)
   const entries = Object.entries(value) as readonly (readonly [string, Json])[]
   if (entries.length === 0) return <span className="hf-json-word">{isList ? '[ ]' : '{ }'}</span>
+  if (depth === 0 && entries.length <= most) return <Entries entries={entries} depth={depth} />
   return <Branch entries={entries} isList={isList} depth={depth} />
 }
 
@@ -30,32 +32,41 @@ function Branch(props: {
   readonly depth: number
 }): ReactNode {
   const { entries, isList, depth } = props
-  const [isOpen, setOpen] = useState(depth < 2)
+  const texts = useTexts()
+  const [isOpen, setOpen] = useState(depth < 2 && entries.length <= most)
   const [shown, setShown] = useState(most)
-  const size = `${entries.length} ${isList ? 'items' : 'fields'}`
+  const size = isList ? texts.items(entries.length) : texts.fields(entries.length)
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{isList ? `[ ${size} ]` : `{ ${size} }`}</summary>
-      {isOpen && (
-        <ul>
-          {entries.slice(0, shown).map(([key, item]) => (
-            <li key={key}>
-              <span className="hf-json-key">{key}</span>
-              <Node value={item} depth={depth + 1} />
-            </li>
-          ))}
-        </ul>
-      )}
+      {isOpen && <Entries entries={entries.slice(0, shown)} depth={depth} />}
       {isOpen && entries.length > shown && (
         <button type="button" className="hf-quiet" onClick={() => setShown(shown + most * 10)}>
-          {`${entries.length - shown} more`}
+          {texts.more(entries.length - shown)}
         </button>
       )}
     </details>
   )
 }
 
+function Entries(props: {
+  readonly entries: readonly (readonly [string, Json])[]
+  readonly depth: number
+}): ReactNode {
+  return (
+    <ul>
+      {props.entries.map(([key, item]) => (
+        <li key={key}>
+          <bdi className="hf-json-key">{key}</bdi>
+          <Node value={item} depth={props.depth + 1} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 function LongText({ text }: { readonly text: string }): ReactNode {
+  const texts = useTexts()
   const [isWhole, setWhole] = useState(false)
   const isLong = text.length > longest
   return (
@@ -63,7 +74,7 @@ function LongText({ text }: { readonly text: string }): ReactNode {
       <bdi>{isWhole || !isLong ? text : `${text.slice(0, longest)}…`}</bdi>
       {isLong && !isWhole && (
         <button type="button" className="hf-quiet" onClick={() => setWhole(true)}>
-          {`${text.length - longest} more characters`}
+          {texts.moreCharacters(text.length - longest)}
         </button>
       )}
     </span>

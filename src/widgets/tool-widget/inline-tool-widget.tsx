@@ -1,11 +1,12 @@
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useId } from 'react'
 import type { Turn } from '../../core/message.ts'
 import { commentaryOf } from '../../views/commentary.ts'
 import { Icon, Spinner } from '../icon.tsx'
-import { useTexts } from '../texts.tsx'
+import { useKeptState } from '../kept-state.tsx'
+import { useTexts } from '../texts-context.tsx'
 import { CallRow } from './call-row.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
-import { formatMs, summariseTurn, type TurnSummary } from './turn-summary.ts'
+import { summariseTurn, type TurnSummary } from './turn-summary.ts'
 
 export interface InlineToolWidgetProps {
   readonly turn: Turn
@@ -15,8 +16,8 @@ export interface InlineToolWidgetProps {
 /** One quiet line about the tools of a turn, until somebody opens it (CO3, CO4). */
 export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidgetProps): ReactNode {
   const texts = useTexts()
-  const [isOpen, setOpen] = useState(defaultOpen)
-  const [showsTimeline, setTimeline] = useState(false)
+  const [isOpen, setOpen] = useKeptState(`widget ${turn.id}`, defaultOpen)
+  const [showsTimeline, setTimeline] = useKeptState(`timeline ${turn.id}`, false)
   const panel = useId()
   const summary = summariseTurn(turn, texts)
   if (summary === null) return null
@@ -27,7 +28,9 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
       <span className="hf-widget-text" role="status">
         {text}
       </span>
-      {ms !== null && look !== 'working' && <span className="hf-widget-time">{formatMs(ms)}</span>}
+      {ms !== null && look !== 'working' && (
+        <span className="hf-widget-time">{texts.duration(ms)}</span>
+      )}
     </>
   )
   if (calls.length === 0) return <div className={`hf-widget hf-look-${look}`}>{line}</div>
@@ -86,7 +89,11 @@ function LookIcon({ look }: Pick<TurnSummary, 'look'>): ReactNode {
       return <Icon name="check" />
     case 'warning':
       return <Icon name="warning" />
-    default:
+    case 'waiting':
       return <Icon name="hand" />
+    case 'unknown':
+      return <Icon name="question" />
+    default:
+      return look satisfies never
   }
 }

@@ -1,11 +1,11 @@
 import type { Call } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { isOpenCall, needsPerson } from '../../core/call.ts'
-import type { Texts } from '../texts.tsx'
+import type { Texts } from '../texts.ts'
 
 /** What the one quiet line of a turn says (CO3). */
 export interface TurnSummary {
-  readonly look: 'thinking' | 'working' | 'done' | 'warning' | 'waiting'
+  readonly look: 'thinking' | 'working' | 'done' | 'warning' | 'waiting' | 'unknown'
   readonly text: string
   /** From the first call to the end of the last one, once that is known. */
   readonly ms: number | null
@@ -23,7 +23,9 @@ export function summariseTurn(turn: Turn, texts: Texts): TurnSummary | null {
   const waiting = calls.filter(needsPerson)
   if (turn.progress.status === 'waiting' || (waiting.length > 0 && !isRunning)) {
     const isUnknown = waiting.some(({ state }) => state === 'unknown')
-    return { ...base, look: 'waiting', text: isUnknown ? texts.unknown : texts.waiting }
+    return isUnknown
+      ? { ...base, ms: null, look: 'unknown', text: texts.unknown }
+      : { ...base, ms: null, look: 'waiting', text: texts.waiting }
   }
   const open = calls.findLast(isOpenCall)
   if (open !== undefined && isRunning) {
@@ -31,7 +33,7 @@ export function summariseTurn(turn: Turn, texts: Texts): TurnSummary | null {
   }
   const bad = calls.filter(({ state }) => state !== 'succeeded' && state !== 'denied')
   if (bad.some(({ state }) => state === 'unknown')) {
-    return { ...base, look: 'warning', text: texts.unknown }
+    return { ...base, ms: null, look: 'warning', text: texts.unknown }
   }
   if (bad.length > 0 && bad.every(({ state }) => state === 'stopped')) {
     return { ...base, look: 'warning', text: texts.stopped }
@@ -55,6 +57,3 @@ export function durationOf(calls: readonly Call[]): number | null {
   const start = Math.min(...calls.map((call) => call.startedAt ?? call.createdAt))
   return Math.max(0, Math.max(...ends.map(Number)) - start)
 }
-
-export const formatMs = (ms: number): string =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`

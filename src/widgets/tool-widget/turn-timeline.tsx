@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
 import type { Call } from '../../core/call.ts'
 import type { Step, Turn } from '../../core/message.ts'
-import { useTexts } from '../texts.tsx'
-import { formatMs, titleOf } from './turn-summary.ts'
+import type { Texts } from '../texts.ts'
+import { useTexts } from '../texts-context.tsx'
+import { titleOf } from './turn-summary.ts'
 
 interface Bar {
   readonly key: string
@@ -15,7 +16,7 @@ interface Bar {
 /** Steps and calls of a turn as bars against time (CO5). */
 export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
   const texts = useTexts()
-  const bars = turn.steps.flatMap(stepBars)
+  const bars = turn.steps.flatMap((step) => stepBars(step, texts))
   const start = Math.min(...bars.map(({ from }) => from))
   const end = Math.max(...bars.map(({ to }) => to), start + 1)
   const percent = (time: number) => `${(((time - start) / (end - start)) * 100).toFixed(2)}%`
@@ -27,24 +28,27 @@ export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
           <span className="hf-bar-track">
             <span
               className="hf-bar-fill"
-              style={{ insetInlineStart: percent(from), inlineSize: `max(3px, calc(${percent(to)} - ${percent(from)}))` }}
+              style={{
+                insetInlineStart: percent(from),
+                inlineSize: `max(3px, calc(${percent(to)} - ${percent(from)}))`,
+              }}
             />
           </span>
-          <span className="hf-bar-time">{formatMs(to - from)}</span>
+          <span className="hf-bar-time">{texts.duration(to - from)}</span>
         </li>
       ))}
     </ol>
   )
 }
 
-function stepBars(step: Step): readonly Bar[] {
+function stepBars(step: Step, texts: Texts): readonly Bar[] {
   const calls = step.parts.filter((part): part is Call => part.type === 'call')
   const last = Math.max(step.startedAt, ...calls.map(endOf))
   const to = step.status === 'open' ? last : step.endedAt
   return [
     {
       key: `step-${step.index}`,
-      label: `Step ${step.index + 1}`,
+      label: texts.step(step.index + 1),
       from: step.startedAt,
       to,
       look: 'step',

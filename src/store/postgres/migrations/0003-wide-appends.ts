@@ -11,13 +11,16 @@ DECLARE
   state text;
 BEGIN
   -- Whether a message of each id must be shown, or must not be, for the append to do what it does.
-  SELECT planned.id, CASE WHEN planned.wanted THEN 'absent' ELSE 'exists' END INTO found_id, state
-  FROM json_to_recordset(shown) AS planned(id text, wanted boolean, never boolean)
-  WHERE planned.never OR planned.wanted <> EXISTS (
-    SELECT FROM ${schema}.messages AS known WHERE known.thread_id = of_thread
-      AND known.message_id = planned.id AND known.retired_seq IS NULL OFFSET 0)
-  LIMIT 1;
-  IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, state]; END IF;
+  IF shown IS NOT NULL THEN
+    SELECT planned.id, CASE WHEN planned.wanted THEN 'absent' ELSE 'exists' END
+    INTO found_id, state
+    FROM json_to_recordset(shown) AS planned(id text, wanted boolean, never boolean)
+    WHERE planned.never OR planned.wanted <> EXISTS (
+      SELECT FROM ${schema}.messages AS known WHERE known.thread_id = of_thread
+        AND known.message_id = planned.id AND known.retired_seq IS NULL OFFSET 0)
+    LIMIT 1;
+    IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, state]; END IF;
+  END IF;
 
   SELECT planned.id, coalesce(known.life, 'absent') INTO found_id, state
   FROM json_to_recordset(calls) AS planned(id text, turn text, place integer, paths json)
@@ -43,22 +46,28 @@ BEGIN
       nth integer, messages json, retired json, calls json, moves json, ending json, seal json)
     WHERE starts[nth] IS NOT NULL
   LOOP
-    FOR item IN SELECT * FROM json_to_recordset(g.moves) AS m(id text, paths json) LOOP
-      UPDATE ${schema}.messages SET status = item.paths ->> status
-      WHERE thread_id = ids[g.nth] AND message_id = item.id AND role = 'assistant';
-    END LOOP;
+    IF g.moves IS NOT NULL THEN
+      FOR item IN SELECT * FROM json_to_recordset(g.moves) AS m(id text, paths json) LOOP
+        UPDATE ${schema}.messages SET status = item.paths ->> status
+        WHERE thread_id = ids[g.nth] AND message_id = item.id AND role = 'assistant';
+      END LOOP;
+    END IF;
     -- Before the new ones come, which may have the same ids.
-    FOR item IN SELECT * FROM json_to_recordset(g.retired) AS r(id text, place integer) LOOP
-      UPDATE ${schema}.messages SET retired_seq = starts[g.nth] + item.place
-      WHERE thread_id = ids[g.nth] AND message_id = item.id AND retired_seq IS NULL;
-    END LOOP;
-    INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
-      commit_seq, created_at, retired_seq)
-    SELECT ids[g.nth], starts[g.nth] + m.place, m.id, m.role, m.status, texts[m.body],
-      CASE WHEN m.body IS NOT NULL THEN starts[g.nth] + m.place END, ends[g.nth], m.at,
-      starts[g.nth] + m.retired
-    FROM json_to_recordset(g.messages) AS m(
-      id text, place integer, role text, status text, body integer, at bigint, retired integer);
+    IF g.retired IS NOT NULL THEN
+      FOR item IN SELECT * FROM json_to_recordset(g.retired) AS r(id text, place integer) LOOP
+        UPDATE ${schema}.messages SET retired_seq = starts[g.nth] + item.place
+        WHERE thread_id = ids[g.nth] AND message_id = item.id AND retired_seq IS NULL;
+      END LOOP;
+    END IF;
+    IF g.messages IS NOT NULL THEN
+      INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
+        commit_seq, created_at, retired_seq)
+      SELECT ids[g.nth], starts[g.nth] + m.place, m.id, m.role, m.status, texts[m.body],
+        CASE WHEN m.body IS NOT NULL THEN starts[g.nth] + m.place END, ends[g.nth], m.at,
+        starts[g.nth] + m.retired
+      FROM json_to_recordset(g.messages) AS m(
+        id text, place integer, role text, status text, body integer, at bigint, retired integer);
+    END IF;
 
     IF g.calls IS NOT NULL THEN
       INSERT INTO ${schema}.calls AS stored
@@ -80,6 +89,7 @@ BEGIN
         model_output = coalesce(excluded.model_output, stored.model_output);
     END IF;
 
+    CONTINUE WHEN coalesce(g.ending, g.seal) IS NULL;
     FOR item IN
       SELECT turn FROM json_array_elements_text(g.ending) AS turn
       WHERE EXISTS (

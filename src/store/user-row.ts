@@ -1,25 +1,33 @@
-import type { NewThreadEvent } from '../../core/event.ts'
-import type { Seq } from '../../core/ids.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
-import type { UserPart } from '../../core/message.ts'
-import { parsePartialJson } from '../../core/partial-json.ts'
-import type { MessageRow } from './ledger-row.ts'
+import type { NewThreadEvent } from '../core/event.ts'
+import type { MessageId, Seq } from '../core/ids.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import type { UserPart } from '../core/message.ts'
+import { parsePartialJson } from '../core/partial-json.ts'
 
 type MessageAdded = Extract<NewThreadEvent, { readonly type: 'message-added' }> & {
   readonly seq: Seq
 }
 
+/** A user's message as it lies in `messages`. */
+export interface UserRow {
+  readonly id: MessageId
+  readonly seq: Seq
+  readonly role: string
+  readonly at: number
+  readonly body: string | null
+}
+
 /** The fact that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
-export function readUserRow(row: MessageRow): MessageAdded {
+export function readUserRow(row: UserRow): MessageAdded {
   const body = parsePartialJson(row.body ?? '')
   const { parts, metadata } = isJsonObject(body) ? body : {}
   return {
     type: 'message-added',
-    messageId: row.messageId,
+    messageId: row.id,
     role: row.role === 'system' ? 'system' : 'user',
     parts: Array.isArray(parts) ? (parts as readonly Json[]).filter(isUserPart) : [],
     ...(metadata === undefined ? {} : { metadata }),
-    at: row.createdAt,
+    at: row.at,
     seq: row.seq,
   }
 }

@@ -15,7 +15,9 @@ export function useAction(): UsedAction {
     setBusy(true)
     setError(null)
     work()
-      .catch((thrown: unknown) => setError(thrown instanceof Error ? thrown.message : String(thrown)))
+      .catch((thrown: unknown) =>
+        setError(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
       .finally(() => setBusy(false))
   }
   return { isBusy, error, run }

@@ -1,0 +1,28 @@
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const project = join(import.meta.dirname, '..')
+
+/** Where the page is once it is built. */
+export const webFolder = join(import.meta.dirname, 'dist')
+
+/** Builds the page if that has not been done since its sources changed: one command starts everything. */
+export async function buildWeb(): Promise<void> {
+  if (isFresh()) return
+  const { build } = await import('vite')
+  await build({ configFile: join(import.meta.dirname, 'web/vite.config.ts') })
+}
+
+/** What the page is made of: its own files, and the layers of the package that run in a browser. */
+const sources = [
+  'app/web/**/*.{ts,tsx,css,html,svg}',
+  'src/{core,views,protocol,client,react,widgets}/**/*.{ts,tsx,css}',
+]
+
+function isFresh(): boolean {
+  const built = statSync(join(webFolder, 'index.html'), { throwIfNoEntry: false })
+  if (built === undefined) return false
+  return sources
+    .flatMap((pattern) => globSync(pattern, { cwd: project }))
+    .every((file) => statSync(join(project, file)).mtimeMs <= built.mtimeMs)
+}

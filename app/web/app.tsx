@@ -1,0 +1,53 @@
+import { Thread } from 'holdfast/widgets'
+import { type ReactNode, useCallback, useState } from 'react'
+import { EmptyState } from './empty-state.tsx'
+import { usePlace } from './place.ts'
+import { Sidebar } from './sidebar/sidebar.tsx'
+import { ThreadHeader } from './thread-header.tsx'
+import { useShortcuts } from './use-shortcuts.ts'
+import { useThreadWatch } from './use-thread-watch.ts'
+
+export function App(): ReactNode {
+  const place = usePlace()
+  const { threadId } = place
+  const [isDrawerOpen, setDrawerOpen] = useState(false)
+  const closeDrawer = useCallback(() => setDrawerOpen(false), [])
+  useShortcuts(() => setDrawerOpen(true))
+  return (
+    <div className="app" data-drawer={isDrawerOpen ? 'open' : undefined}>
+      <a className="app-skip" href="#main">
+        Skip to the conversation
+      </a>
+      <Sidebar current={threadId} onClose={closeDrawer} isDrawerOpen={isDrawerOpen} />
+      {isDrawerOpen && (
+        <button
+          type="button"
+          className="app-shade"
+          aria-label="Close the list"
+          onClick={closeDrawer}
+        />
+      )}
+      <main id="main" className="app-main">
+        <ThreadHeader
+          threadId={threadId}
+          isNew={place.kind === 'new'}
+          onMenu={() => setDrawerOpen(true)}
+        />
+        <ThreadWatch threadId={threadId} isNew={place.kind === 'new'} />
+        <Thread
+          threadId={threadId}
+          isNew={place.kind === 'new'}
+          target={place.kind === 'thread' ? place.target : undefined}
+          empty={<EmptyState />}
+          autoFocus
+        />
+      </main>
+    </div>
+  )
+}
+
+/** A component of its own, so that text that streams draws nothing else anew. */
+function ThreadWatch(props: { readonly threadId: string; readonly isNew: boolean }): ReactNode {
+  useThreadWatch(props.threadId, props.isNew)
+  return null
+}

@@ -1,0 +1,22 @@
+import 'holdfast/widgets.css'
+import './app.css'
+import { HoldfastProvider } from 'holdfast/react'
+import { CardProvider } from 'holdfast/widgets'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { cards } from './cards/cards.ts'
+import { applyTheme, readTheme } from './theme.ts'
+
+applyTheme(readTheme())
+const root = document.querySelector('#root')
+if (root === null) throw new Error('The page has no #root.')
+createRoot(root).render(
+  <StrictMode>
+    <HoldfastProvider>
+      <CardProvider cards={cards}>
+        <App />
+      </CardProvider>
+    </HoldfastProvider>
+  </StrictMode>,
+)

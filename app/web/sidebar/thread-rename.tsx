@@ -1,0 +1,45 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+
+export interface ThreadRenameProps {
+  readonly title: string
+  readonly onSave: (title: string) => Promise<void>
+  readonly onClose: () => void
+}
+
+export function ThreadRename({ title, onSave, onClose }: ThreadRenameProps): ReactNode {
+  const [text, setText] = useState(title)
+  const [error, setError] = useState<string | null>(null)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.select(), [])
+  const save = () => {
+    onSave(text.trim())
+      .then(onClose)
+      .catch((thrown: unknown) =>
+        setError(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
+  }
+  return (
+    <form
+      className="app-rename"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <input
+        ref={field}
+        dir="auto"
+        aria-label="New name"
+        aria-invalid={error !== null}
+        title={error ?? undefined}
+        maxLength={500}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={onClose}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onClose()
+        }}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,25 @@
+import { useThread } from 'holdfast/react'
+import { Icon } from 'holdfast/widgets'
+import type { ReactNode } from 'react'
+import { ExportMenu } from './export/export-menu.tsx'
+
+export interface ThreadHeaderProps {
+  readonly threadId: string
+  readonly isNew: boolean
+  readonly onMenu: () => void
+}
+
+export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): ReactNode {
+  const { title, messages } = useThread(threadId, { isNew })
+  return (
+    <header className="app-header">
+      <button type="button" className="app-menu" aria-label="Show the list" onClick={onMenu}>
+        <Icon name="menu" />
+      </button>
+      <h2>
+        <bdi>{title === '' ? 'New chat' : title}</bdi>
+      </h2>
+      {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
+    </header>
+  )
+}

@@ -1,0 +1,63 @@
+import type { Page } from 'playwright-core'
+import type { AppServer } from '../test/support/app-server.ts'
+
+type Screen = (page: Page, server: AppServer) => Promise<void>
+
+async function ask(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: /message/i }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+async function ended(page: Page, turns: number): Promise<void> {
+  await page
+    .locator('[data-status=ended]')
+    .nth(turns - 1)
+    .waitFor()
+}
+
+const asking =
+  (...texts: readonly string[]): Screen =>
+  async (page, server) => {
+    await page.goto(server.url)
+    for (const [index, text] of texts.entries()) {
+      await ask(page, text)
+      await ended(page, index + 1)
+    }
+  }
+
+/** The main states of the chat, each as it is reached by a person. */
+export const screens = {
+  empty: async (page, server) => {
+    await page.goto(server.url)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  },
+  weather: asking('What is the weather in Paris?'),
+  opened: async (page, server) => {
+    await asking('Search my notes for coffee')(page, server)
+    await page.locator('.hf-widget-toggle').click()
+    await page.getByRole('button', { name: 'Timeline' }).click()
+  },
+  cards: asking('What is the time in Tokyo and weather there?', 'Stock ACME'),
+  afl: asking('AFL code for a moving average'),
+  failed: asking('Fail tool', 'Provider error please'),
+  many: asking('Call 12 tools'),
+  long: asking('Write a long answer'),
+  approval: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Delete notes Meeting and Ideas')
+    await page.locator('.hf-approval').nth(1).waitFor()
+  },
+  unknown: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Charge card')
+    await page.locator('[data-call-state=running], .hf-look-working').first().waitFor()
+    await server.kill()
+    await server.restart()
+    await page.locator('.hf-unknown').waitFor()
+  },
+  drawer: async (page, server) => {
+    await asking('Stock ACME')(page, server)
+    const menu = page.getByRole('button', { name: 'Show the list' })
+    if (await menu.isVisible()) await menu.click()
+  },
+} satisfies Record<string, Screen>

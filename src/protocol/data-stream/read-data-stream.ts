@@ -1,0 +1,161 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { lineCodes, parseLine } from './data-stream-line.ts'
+import { type StreamChunk, textOf } from './stream-chunk.ts'
+
+/** Reads the old protocol line by line; what it cannot read it passes over. */
+export interface DataStreamReader {
+  read(line: string): readonly StreamChunk[]
+  /** The connection is over. */
+  end(): readonly StreamChunk[]
+}
+
+export function createDataStreamReader(): DataStreamReader {
+  let hasStarted = false
+  let isStepOpen = false
+  let isFinished = false
+  let open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null
+  let blocks = 0
+  const calls = new Set<string>()
+
+  const closeBlock = (): readonly StreamChunk[] => {
+    if (open === null) return []
+    const { kind, id } = open
+    open = null
+    return [{ type: `${kind}-end`, id }]
+  }
+  const openStep = (messageId?: string): readonly StreamChunk[] => {
+    const start: StreamChunk =
+      messageId === undefined ? { type: 'start' } : { type: 'start', messageId }
+    const chunks: readonly StreamChunk[] = [
+      ...(hasStarted ? [] : [start]),
+      ...(isStepOpen ? [] : [{ type: 'start-step' }]),
+    ]
+    hasStarted = true
+    isStepOpen = true
+    return chunks
+  }
+  const closeStep = (): readonly StreamChunk[] => {
+    const ended = [...closeBlock(), ...(isStepOpen ? [{ type: 'finish-step' }] : [])]
+    isStepOpen = false
+    return ended
+  }
+  const say = (kind: 'text' | 'reasoning', delta: string): readonly StreamChunk[] => {
+    const before = open !== null && open.kind !== kind ? closeBlock() : []
+    const step = openStep()
+    const isNew = open === null
+    open ??= { kind, id: `${kind}-${blocks++}` }
+    const { id } = open
+    return [
+      ...before,
+      ...step,
+      ...(isNew ? [{ type: `${kind}-start`, id }] : []),
+      { type: `${kind}-delta`, id, delta },
+    ]
+  }
+  /** Something that stands by itself, after whatever text came before it. */
+  const add = (...chunks: readonly StreamChunk[]): readonly StreamChunk[] => [
+    ...closeBlock(),
+    ...openStep(),
+    ...chunks,
+  ]
+
+  const readCall = (value: JsonObject): readonly StreamChunk[] => {
+    const { toolCallId = '', toolName = '', args } = value
+    const call = { toolCallId, toolName }
+    calls.add(textOf(toolCallId))
+    return args === undefined
+      ? add({ type: 'tool-input-start', ...call })
+      : add({ type: 'tool-input-available', ...call, input: args })
+  }
+
+  const readObject = (code: string, value: JsonObject): readonly StreamChunk[] => {
+    const toolCallId = textOf(value.toolCallId)
+    switch (code) {
+      case lineCodes.startStep:
+        return [...closeStep(), ...openStep(textOf(value.messageId))]
+      case lineCodes.toolCallStart:
+        return readCall({ toolCallId, toolName: value.toolName ?? '' })
+      case lineCodes.toolCall:
+        return readCall({ ...value, args: value.args ?? {} })
+      case lineCodes.toolCalls:
+        // Some backends begin a tool with it; AI SDK 3 listed a provider's calls in it.
+        return Array.isArray(value.tool_calls)
+          ? (value.tool_calls as readonly Json[]).flatMap((call) =>
+              readOldCall(call).flatMap(readCall),
+            )
+          : readCall(value)
+      case lineCodes.toolCallDelta:
+        if (!calls.has(toolCallId)) return []
+        return add({
+          type: 'tool-input-delta',
+          toolCallId,
+          inputTextDelta: textOf(value.argsTextDelta),
+        })
+      case lineCodes.toolResult:
+        if (!calls.has(toolCallId)) return []
+        return add({ type: 'tool-output-available', toolCallId, output: value.result ?? null })
+      case lineCodes.source:
+        return add({
+          type: 'source-url',
+          sourceId: textOf(value.id),
+          url: textOf(value.url),
+          ...(typeof value.title === 'string' ? { title: value.title } : {}),
+        })
+      case lineCodes.file: {
+        const mediaType = textOf(value.mimeType)
+        return add({
+          type: 'file',
+          mediaType,
+          url: `data:${mediaType};base64,${textOf(value.data)}`,
+        })
+      }
+      case lineCodes.finishStep:
+        return closeStep()
+      case lineCodes.finishMessage: {
+        isFinished = true
+        const reason = textOf(value.finishReason)
+        const finishReason = reason === '' || reason === 'unknown' ? 'other' : reason
+        return [...closeStep(), { type: 'finish', finishReason }]
+      }
+      default:
+        return []
+    }
+  }
+
+  return {
+    read(line) {
+      const parsed = parseLine(line)
+      if (parsed === null || isFinished) return []
+      const { code, value } = parsed
+      if (typeof value === 'string') {
+        if (code === lineCodes.text) return say('text', value)
+        if (code === lineCodes.reasoning) return say('reasoning', value)
+        if (code !== lineCodes.error) return []
+        isFinished = true
+        return [...closeStep(), { type: 'error', errorText: value }]
+      }
+      if (isJsonObject(value)) return readObject(code, value)
+      return code === lineCodes.data && Array.isArray(value)
+        ? add(...(value as readonly Json[]).map(toData))
+        : []
+    },
+    end() {
+      if (isFinished) return []
+      isFinished = true
+      return [...closeStep(), { type: 'error', errorText: 'The stream ended before its end.' }]
+    },
+  }
+}
+
+/** `{id, function: {name, arguments}}`, as OpenAI writes it. */
+function readOldCall(call: Json): readonly JsonObject[] {
+  if (!isJsonObject(call) || !isJsonObject(call.function)) return []
+  const { name = '', arguments: text } = call.function
+  const args = parseLine(`9:${textOf(text) || '{}'}`)?.value ?? {}
+  return [{ toolCallId: call.id ?? '', toolName: name, args }]
+}
+
+const toData = (item: Json): StreamChunk =>
+  isJsonObject(item) && textOf(item.type).startsWith('data-')
+    ? (item as StreamChunk)
+    : { type: 'data-legacy', data: item }

@@ -1,0 +1,30 @@
+import { aboutRules } from './http-rules/about-rules.ts'
+import { approvalRules } from './http-rules/approval-rules.ts'
+import { badInputRules } from './http-rules/bad-input-rules.ts'
+import { chatRules } from './http-rules/chat-rules.ts'
+import { eventRules } from './http-rules/event-rules.ts'
+import type { HttpRule } from './http-rules/http-rule.ts'
+import { messageRules } from './http-rules/message-rules.ts'
+import { originRules } from './http-rules/origin-rules.ts'
+import { ownerRules } from './http-rules/owner-rules.ts'
+import { streamRules } from './http-rules/stream-rules.ts'
+import { threadRules } from './http-rules/thread-rules.ts'
+import { toolCallRules } from './http-rules/tool-call-rules.ts'
+
+/**
+ * What a server with the demo model and the demo tools must do, seen from outside: each rule knows
+ * its address and nothing else. Rules make threads of their own, so they can run side by side.
+ */
+export const httpRules: readonly HttpRule[] = [
+  ...aboutRules,
+  ...threadRules,
+  ...messageRules,
+  ...eventRules,
+  ...toolCallRules,
+  ...approvalRules,
+  ...chatRules,
+  ...streamRules,
+  ...ownerRules,
+  ...badInputRules,
+  ...originRules,
+]

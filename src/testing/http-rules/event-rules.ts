@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { foldThread } from '../../core/fold-thread.ts'
+import { toChanges } from '../../protocol/event-frame.ts'
+import { projectUiMessage } from '../../views/ui-message.ts'
+import { converse, openChat, readChunks, readMessages, userText } from './chat-talk.ts'
+import { isEnded, openFeed } from './event-feed.ts'
+import { assertError, createHttpClient, newId } from './http-client.ts'
+import type { HttpRule } from './http-rule.ts'
+
+export const eventRules: readonly HttpRule[] = [
+  {
+    id: 'RS2',
+    claim: 'delivers every change once, in order, live, and the fold of it is the page',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      await client.post('/api/threads', { id: threadId })
+      const feed = await openFeed(client, threadId)
+      const stream = await openChat(client, { threadId }, userText('search my notes for milk'))
+      const [view] = await Promise.all([feed.until(isEnded), readChunks(stream)])
+      const page = await readMessages(client, threadId)
+      const folded = view.messages.map((message) => projectUiMessage(message))
+      assert.deepEqual(JSON.parse(JSON.stringify(folded.toReversed())), page.results)
+      assert.equal(view.seq, page.seq)
+      await feed.close()
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'gives what was sealed as a turn’s whole state, and the fold of it is the page',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId, messageId } = await converse(client, 'weather in Paris')
+      const feed = await openFeed(client, threadId, { after: 0 })
+      const view = await feed.until(isEnded)
+      const turns = feed.frames.flatMap((frame) => ('turn' in frame ? [frame.turn] : []))
+      assert.deepEqual(
+        turns.map(({ id }) => id),
+        [messageId],
+      )
+      const page = await readMessages(client, threadId)
+      const folded = view.messages.map((message) => projectUiMessage(message))
+      assert.deepEqual(JSON.parse(JSON.stringify(folded.toReversed())), page.results)
+      await feed.close()
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'goes on from any place it had reached',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      await client.post('/api/threads', { id: threadId })
+      const feed = await openFeed(client, threadId)
+      await readChunks(await openChat(client, { threadId }, userText('weather in Paris')))
+      const whole = await feed.until(isEnded)
+      await feed.close()
+      const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+      for (const { seq } of feed.frames.slice(0, -1)) {
+        const upTo = feed.frames.filter((frame) => frame.seq <= seq)
+        const from = foldThread({ seq: 0, messages: [] }, upTo.flatMap(toChanges))
+        const again = await openFeed(client, threadId, { after: seq, from })
+        const view = await again.until(({ seq: reached }) => reached === whole.seq)
+        assert.deepEqual(json(view.messages), json(whole.messages))
+        await again.close()
+      }
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'believes Last-Event-ID before the address',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId } = await converse(client, 'hello')
+      const { seq } = await readMessages(client, threadId)
+      const feed = await openFeed(client, threadId, { after: 0, lastEventId: seq })
+      await readChunks(await openChat(client, { threadId }, userText('hello again')))
+      await feed.until(isEnded)
+      assert.equal(feed.frames[0]?.after, seq)
+      await feed.close()
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'refuses a place that is malformed or that the thread has not reached',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId } = await converse(client, 'hello')
+      const { seq } = await readMessages(client, threadId)
+      const path = `/api/threads/${threadId}/events`
+      for (const after of ['-1', '1.5', 'x', '', '1e3', String(seq + 1), '99999999999999999999']) {
+        assertError(await client.get(`${path}?after=${after}`), 400, 'bad-request')
+        const response = await client.open(path, { headers: { 'last-event-id': after || 'x' } })
+        assert.equal(response.status, 400)
+        await response.body?.cancel()
+      }
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'says at once that it is connected, in a comment',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      await client.post('/api/threads', { id: threadId })
+      const feed = await openFeed(client, threadId)
+      await feed.comment()
+      assert.deepEqual(feed.frames, [])
+      await feed.close()
+    },
+  },
+  {
+    id: 'RS2',
+    claim: 'tells every follower of a new name',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      await client.post('/api/threads', { id: threadId })
+      const feeds = await Promise.all([openFeed(client, threadId), openFeed(client, threadId)])
+      await client.send('PATCH', `/api/threads/${threadId}`, { title: 'New' })
+      for (const feed of feeds) {
+        await feed.until(({ title }) => title === 'New')
+        await feed.close()
+      }
+    },
+  },
+]

@@ -1,0 +1,33 @@
+export type { Call, CallState } from '../core/call.ts'
+export { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+export { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
+export { ApprovalForm } from './approval/approval-form.tsx'
+export { DecisionNote } from './approval/decision-note.tsx'
+export { UnknownForm } from './approval/unknown-form.tsx'
+export { type CallActions, CallActionsProvider, useCallActions } from './call-actions.ts'
+export { Composer, type ComposerProps } from './composer/composer.tsx'
+export { CopyButton, type CopyButtonProps } from './copy-button.tsx'
+export { englishTexts } from './english-texts.ts'
+export { Icon, type IconName, Spinner } from './icon.tsx'
+export { CodeBlock, type CodeBlockProps } from './markdown/code-block.tsx'
+export { Markdown, type MarkdownProps } from './markdown/markdown.tsx'
+export { safeHref, safeImage } from './markdown/safe-address.ts'
+export { MessageList, type MessageListProps } from './message-list/message-list.tsx'
+export { TurnView, type TurnViewProps } from './message/turn-view.tsx'
+export { UserMessageView, type UserMessageViewProps } from './message/user-message-view.tsx'
+export type { Texts } from './texts.ts'
+export { TextsProvider, useTexts } from './texts-context.tsx'
+export { type CurrentThread, useCurrentThread } from './thread-context.ts'
+export { Thread, type ThreadProps } from './thread/thread.tsx'
+export {
+  type CardEntry,
+  CardProvider,
+  type CardProps,
+  type CardRegistry,
+} from './tool-card/card-registry.tsx'
+export { JsonView } from './tool-card/json-view.tsx'
+export { ToolCard } from './tool-card/tool-card.tsx'
+export { ValueView } from './tool-card/value-view.tsx'
+export { InlineToolWidget, type InlineToolWidgetProps } from './tool-widget/inline-tool-widget.tsx'
+export { TurnTimeline } from './tool-widget/turn-timeline.tsx'
+export { type ChatMessageLike, toTurn, useChatTurn } from './use-chat-adapter.ts'

@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import { CopyButton } from '../copy-button.tsx'
+import { useTexts } from '../texts-context.tsx'
+
+export interface CodeBlockProps {
+  readonly code: string
+  readonly language: string
+  /** The code with colours, where somebody knows the language. */
+  readonly children?: ReactNode
+}
+
+export function CodeBlock({ code, language, children }: CodeBlockProps): ReactNode {
+  const texts = useTexts()
+  const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? ''
+  return (
+    <figure className="hf-code">
+      <figcaption>
+        <span>{name}</span>
+        <CopyButton text={() => code} label={texts.copy} />
+      </figcaption>
+      {/* Focusable, so that a long line can be scrolled by keyboard. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre dir="ltr" tabIndex={0}>
+        <code>{children ?? code}</code>
+      </pre>
+    </figure>
+  )
+}

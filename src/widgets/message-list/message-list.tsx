@@ -1,0 +1,81 @@
+import { type ReactNode, useMemo, useRef } from 'react'
+import type { ThreadSnapshot } from '../../client/thread-client.ts'
+import { Icon, Spinner } from '../icon.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { RowView } from './row-view.tsx'
+import { toThreadRows } from './thread-rows.ts'
+import { useMessageScroll } from './use-message-scroll.ts'
+import { usePrinting } from './use-printing.ts'
+
+export interface MessageListProps extends Pick<
+  ThreadSnapshot,
+  'messages' | 'pending' | 'hasOlder' | 'isLoadingOlder'
+> {
+  readonly loadOlder: () => Promise<void>
+  readonly target?: string | undefined
+}
+
+/** The messages of a thread; of a long one, only what is near the screen exists. */
+export function MessageList(props: MessageListProps): ReactNode {
+  const { messages, pending, hasOlder, isLoadingOlder, loadOlder, target } = props
+  const texts = useTexts()
+  const scroller = useRef<HTMLDivElement>(null)
+  const isPrinting = usePrinting()
+  const rows = useMemo(() => toThreadRows({ messages, pending }), [messages, pending])
+  const { virtualizer, isAtEnd, onScroll, jumpToLatest } = useMessageScroll({
+    scroller,
+    rows,
+    hasOlder,
+    loadOlder,
+    target,
+  })
+  const items = virtualizer.getVirtualItems()
+  const shown = isPrinting ? rows.map((_, index) => ({ index })) : items
+  const height = isPrinting ? undefined : virtualizer.getTotalSize()
+  const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
+  return (
+    <div className="hf-list">
+      {/* Focusable, so that it can be scrolled by keyboard. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div
+        className="hf-scroll"
+        ref={scroller}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="region"
+        aria-label={texts.messages}
+      >
+        {isLoadingOlder && (
+          <p className="hf-older" role="status">
+            <Spinner />
+            {texts.loadingOlder}
+          </p>
+        )}
+        <div className="hf-rows" style={{ height }}>
+          <div style={{ transform: `translateY(${offset}px)` }}>
+            {shown.map(({ index }) => {
+              const row = rows[index]
+              return row === undefined ? null : (
+                <div
+                  key={row.key}
+                  className="hf-row"
+                  data-index={index}
+                  data-target={row.key === target ? true : undefined}
+                  ref={virtualizer.measureElement}
+                >
+                  <RowView row={row} isLast={index === rows.length - 1} />
+                </div>
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      {!isAtEnd && (
+        <button type="button" className="hf-latest" onClick={jumpToLatest}>
+          <Icon name="down" />
+          {texts.latest}
+        </button>
+      )}
+    </div>
+  )
+}

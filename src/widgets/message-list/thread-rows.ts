@@ -1,0 +1,29 @@
+import type { PendingMessage, ThreadSnapshot } from '../../client/thread-client.ts'
+import { callsOf, isTurn, type Message } from '../../core/message.ts'
+
+export type ThreadRow =
+  | { readonly kind: 'message'; readonly key: string; readonly message: Message }
+  | { readonly kind: 'pending'; readonly key: string; readonly pending: PendingMessage }
+
+/** What is stored, then what is on its way. A message keeps its key when it is stored. */
+export function toThreadRows({
+  messages,
+  pending,
+}: Pick<ThreadSnapshot, 'messages' | 'pending'>): readonly ThreadRow[] {
+  return [
+    ...messages
+      .filter(({ role }) => role !== 'system')
+      .map((message) => ({ kind: 'message', key: message.id, message }) as const),
+    ...pending.map((each) => ({ kind: 'pending', key: each.id, pending: each }) as const),
+  ]
+}
+
+/** Where the message is that a deep link names, by its own id or by that of one of its calls. */
+export const findRow = (rows: readonly ThreadRow[], target: string): number =>
+  rows.findIndex(
+    (row) =>
+      row.key === target ||
+      (row.kind === 'message' &&
+        isTurn(row.message) &&
+        [...callsOf(row.message)].some(({ id }) => id === target)),
+  )

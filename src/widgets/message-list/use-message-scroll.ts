@@ -1,0 +1,78 @@
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { findRow, type ThreadRow } from './thread-rows.ts'
+
+export interface MessageScrollOptions {
+  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly rows: readonly ThreadRow[]
+  readonly hasOlder: boolean
+  readonly loadOlder: () => Promise<void>
+  /** The id of a message or of a call that is to be shown first. */
+  readonly target: string | undefined
+}
+
+export interface MessageScroll {
+  readonly virtualizer: Virtualizer<HTMLDivElement, Element>
+  readonly isAtEnd: boolean
+  readonly onScroll: () => void
+  readonly jumpToLatest: () => void
+}
+
+const nearEndPx = 80
+const rowsAhead = 4
+
+/**
+ * The scroll position belongs to the reader: it follows new text only from the end, keeps its place
+ * when older messages come in above, and goes to the end by itself only when the reader writes.
+ */
+export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
+  const { scroller, rows, hasOlder, loadOlder, target } = options
+  const [isAtEnd, setAtEnd] = useState(true)
+  const isPlaced = useRef(false)
+  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 140,
+    getItemKey: (index) => rows[index]?.key ?? index,
+    overscan: 6,
+    paddingStart: 12,
+    paddingEnd: 20,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: nearEndPx,
+  })
+
+  const wanted = target === undefined ? -1 : findRow(rows, target)
+  const isFetchingTarget = target !== undefined && wanted === -1 && hasOlder
+  useLayoutEffect(() => {
+    if (isPlaced.current || rows.length === 0 || isFetchingTarget) return
+    isPlaced.current = true
+    if (wanted === -1) virtualizer.scrollToEnd()
+    else virtualizer.scrollToIndex(wanted, { align: 'start' })
+  }, [virtualizer, rows.length, wanted, isFetchingTarget])
+
+  const first = virtualizer.getVirtualItems()[0]?.index ?? 0
+  const isNearTop = rows.length > 0 && isPlaced.current && first <= rowsAhead
+  useEffect(() => {
+    if (hasOlder && (isNearTop || isFetchingTarget)) {
+      // It is asked for again by the next scroll.
+      loadOlder().catch(() => undefined)
+    }
+  }, [hasOlder, isNearTop, isFetchingTarget, loadOlder, rows.length])
+
+  const last = rows.at(-1)
+  const written = last?.kind === 'pending' ? last.key : undefined
+  useEffect(() => {
+    if (written !== undefined) virtualizer.scrollToEnd()
+  }, [virtualizer, written])
+
+  return {
+    virtualizer,
+    isAtEnd,
+    onScroll: () => setAtEnd(distanceFromEnd(scroller.current) < nearEndPx),
+    jumpToLatest: () => virtualizer.scrollToEnd(),
+  }
+}
+
+const distanceFromEnd = (element: HTMLElement | null): number =>
+  element === null ? 0 : element.scrollHeight - element.scrollTop - element.clientHeight

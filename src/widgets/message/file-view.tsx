@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+import { safeHref, safeImage } from '../markdown/safe-address.ts'
+import { useTexts } from '../texts-context.tsx'
+
+export interface FileViewProps {
+  readonly url: string
+  readonly mediaType: string
+  readonly filename?: string
+}
+
+export function FileView({ url, mediaType, filename }: FileViewProps): ReactNode {
+  const texts = useTexts()
+  const name = filename ?? `${texts.file} (${mediaType})`
+  const image = mediaType.startsWith('image/') ? safeImage(url) : undefined
+  if (image !== undefined) return <img className="hf-image" src={image} alt={filename ?? ''} />
+  const href = safeHref(url)
+  if (href === undefined) return <bdi className="hf-file">{name}</bdi>
+  return (
+    <a className="hf-file" href={href} target="_blank" rel="noopener noreferrer nofollow">
+      <bdi>{name}</bdi>
+    </a>
+  )
+}

@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import { CopyButton } from '../copy-button.tsx'
+import { Icon } from '../icon.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { useCurrentThread } from '../thread-context.ts'
+import { useAction } from '../use-action.ts'
+
+export interface TurnActionsProps {
+  readonly messageId: string
+  readonly answer: string
+  readonly isLast: boolean
+}
+
+export function TurnActions({ messageId, answer, isLast }: TurnActionsProps): ReactNode {
+  const texts = useTexts()
+  const { client } = useCurrentThread()
+  const { isBusy, error, run } = useAction()
+  if (answer === '') return null
+  return (
+    <div className="hf-message-actions" data-last={isLast}>
+      <CopyButton text={() => answer} label={texts.copy} />
+      {isLast && (
+        <button
+          type="button"
+          className="hf-quiet"
+          disabled={isBusy}
+          onClick={() => run(() => client.regenerate(messageId))}
+        >
+          <Icon name="refresh" />
+          {texts.regenerate}
+        </button>
+      )}
+      {error !== null && (
+        <span className="hf-call-error" role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}

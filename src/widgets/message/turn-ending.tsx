@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import type { TurnEnding } from '../../core/message.ts'
+import { endingNoteOf } from '../../views/ending-note.ts'
+import { Icon } from '../icon.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { useCurrentThread } from '../thread-context.ts'
+import { useAction } from '../use-action.ts'
+
+export interface TurnEndingNoteProps {
+  readonly messageId: string
+  readonly ending: TurnEnding
+  readonly isLast: boolean
+}
+
+/** Of a turn that did not end as it should: what happened, and what can be done about it. */
+export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProps): ReactNode {
+  const texts = useTexts()
+  const { client } = useCurrentThread()
+  const { isBusy, error, run } = useAction()
+  const words = texts.ending(ending)
+  if (words === null) return null
+  const canContinue = endingNoteOf(ending)?.canContinue === true
+  return (
+    <div
+      className={`hf-note ${ending.kind === 'failed' ? 'hf-note-error' : ''}`}
+      data-ending={ending.kind}
+      role={isLast ? 'status' : undefined}
+    >
+      <Icon name={ending.kind === 'stopped' ? 'stop' : 'warning'} />
+      <span dir="auto">{error ?? words}</span>
+      {isLast && canContinue && (
+        <button
+          type="button"
+          className="hf-button hf-button-strong"
+          disabled={isBusy}
+          onClick={() => run(() => client.continue())}
+        >
+          {texts.continue}
+        </button>
+      )}
+      {isLast && !canContinue && (
+        <button
+          type="button"
+          className="hf-button"
+          disabled={isBusy}
+          onClick={() => run(() => client.regenerate(messageId))}
+        >
+          <Icon name="refresh" />
+          {texts.regenerate}
+        </button>
+      )}
+    </div>
+  )
+}

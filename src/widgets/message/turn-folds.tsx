@@ -1,0 +1,42 @@
+import { memo, type ReactNode } from 'react'
+import type { Step } from '../../core/message.ts'
+import { stepTextOf } from '../../views/commentary.ts'
+import { Icon } from '../icon.tsx'
+import { Markdown } from '../markdown/markdown.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { isBrokenAttempt } from './turn-text.tsx'
+
+/** What a step has besides its answer, folded: how the model reasoned, and attempts that broke off. */
+export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step }): ReactNode {
+  const texts = useTexts()
+  const reasoning = step.parts
+    .flatMap((part) => (part.type === 'reasoning' ? [part.text] : []))
+    .join('\n\n')
+  return (
+    <>
+      {reasoning.trim() !== '' && (
+        <Fold label={texts.reasoning} role="reasoning" text={reasoning} step={step} />
+      )}
+      {isBrokenAttempt(step) && (
+        <Fold label={texts.attempt} role="attempt" text={stepTextOf(step)} step={step} />
+      )}
+    </>
+  )
+})
+
+function Fold(props: {
+  readonly label: string
+  readonly role: string
+  readonly text: string
+  readonly step: Step
+}): ReactNode {
+  return (
+    <details className="hf-aside" data-role={props.role}>
+      <summary>
+        <Icon name="chevron" />
+        {props.label}
+      </summary>
+      <Markdown text={props.text} isStreaming={props.step.status === 'open'} />
+    </details>
+  )
+}

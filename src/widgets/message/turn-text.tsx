@@ -1,0 +1,26 @@
+import { memo, type ReactNode } from 'react'
+import type { Step } from '../../core/message.ts'
+import { hasCalls, isAnswerStep, stepTextOf } from '../../views/commentary.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+
+/**
+ * The text of one step where the answer stands (CO2). While the step is open it is a draft; when the
+ * step ends without calls the same element is the answer, and its text is what it was. A draft that
+ * turns out to be commentary is no longer here: it is in the widget.
+ */
+export const TurnText = memo(function TurnText({ step }: { readonly step: Step }): ReactNode {
+  if (!showsText(step)) return null
+  const role = isAnswerStep(step) ? 'answer' : 'draft'
+  return (
+    <div className={`hf-text hf-${role}`} data-role={role} data-step={step.index}>
+      <Markdown text={stepTextOf(step)} isStreaming={step.status === 'open'} />
+    </div>
+  )
+})
+
+export const showsText = (step: Step): boolean =>
+  isAnswerStep(step) || (step.status === 'open' && stepTextOf(step).trim() !== '')
+
+/** What a broken attempt had said. The next attempt says it anew; nothing that was shown is lost. */
+export const isBrokenAttempt = (step: Step): boolean =>
+  step.status === 'abandoned' && !hasCalls(step) && stepTextOf(step).trim() !== ''

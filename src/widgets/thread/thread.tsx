@@ -1,0 +1,86 @@
+import { type ReactNode, useMemo } from 'react'
+import { useClients } from '../../react/holdfast-provider.tsx'
+import { useThread } from '../../react/use-thread.ts'
+import { CallActionsProvider } from '../call-actions.ts'
+import { Composer } from '../composer/composer.tsx'
+import { KeptStateProvider } from '../kept-state.tsx'
+import { MessageList } from '../message-list/message-list.tsx'
+import { useTexts } from '../texts-context.tsx'
+import { ThreadProvider } from '../thread-context.ts'
+import { Announcer } from './announcer.tsx'
+import { ConnectionNote } from './connection-note.tsx'
+import { ThreadSkeleton } from './thread-skeleton.tsx'
+import { useThreadActions } from './use-thread-actions.ts'
+import { useUnsent } from './use-unsent.ts'
+
+export interface ThreadProps {
+  readonly threadId: string
+  /** It begins with its first message. */
+  readonly isNew?: boolean
+  /** The id of a message or of a call that is to be shown first. */
+  readonly target?: string | undefined
+  /** What stands where no message is yet. */
+  readonly empty?: ReactNode
+  readonly autoFocus?: boolean
+}
+
+/** A whole conversation: messages, tools, approvals, composer. */
+export function Thread(props: ThreadProps): ReactNode {
+  // What was opened belongs to one thread.
+  return (
+    <KeptStateProvider key={props.threadId}>
+      <ThreadBody {...props} />
+    </KeptStateProvider>
+  )
+}
+
+function ThreadBody(props: ThreadProps): ReactNode {
+  const { threadId, isNew = false, target, empty = null, autoFocus = false } = props
+  const texts = useTexts()
+  const clients = useClients()
+  const client = useMemo(() => clients.thread(threadId, isNew), [clients, threadId, isNew])
+  const current = useMemo(() => ({ threadId, client }), [threadId, client])
+  const actions = useThreadActions(current)
+  const thread = useThread(threadId, { isNew })
+  const { messages, pending, status, connection, isRunning } = thread
+  useUnsent(threadId, client, pending)
+  const isEmpty = messages.length === 0 && pending.length === 0
+  const isRefused = connection.status === 'refused'
+  return (
+    <ThreadProvider value={current}>
+      <CallActionsProvider value={actions}>
+        <section className="hf-thread" data-thread-status={status}>
+          {isRefused && isEmpty && (
+            <p className="hf-refused" role="alert">
+              {texts.refused}
+            </p>
+          )}
+          {status === 'loading' && isEmpty && !isRefused && <ThreadSkeleton />}
+          {status === 'ready' && isEmpty && <div className="hf-empty">{empty}</div>}
+          {!isEmpty && (
+            <MessageList
+              messages={messages}
+              pending={pending}
+              hasOlder={thread.hasOlder}
+              isLoadingOlder={thread.isLoadingOlder}
+              loadOlder={thread.loadOlder}
+              target={target}
+            />
+          )}
+          <Announcer last={messages.at(-1)} />
+          <div className="hf-foot">
+            <ConnectionNote connection={connection} />
+            <Composer
+              threadId={threadId}
+              isRunning={isRunning}
+              isDisabled={isRefused}
+              autoFocus={autoFocus}
+              send={(text) => client.send([{ type: 'text', text }])}
+              stop={client.stop}
+            />
+          </div>
+        </section>
+      </CallActionsProvider>
+    </ThreadProvider>
+  )
+}

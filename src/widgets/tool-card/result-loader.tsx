@@ -1,0 +1,61 @@
+import { type ReactNode, useEffect, useState } from 'react'
+import type { EndedCall } from '../../core/call.ts'
+import type { Json } from '../../core/json.ts'
+import { useCallActions } from '../call-actions.ts'
+import { useTexts } from '../texts-context.tsx'
+
+export type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
+
+/** A result up to this is fetched by itself; a larger one when somebody asks for it. */
+const mostByItself = 256_000
+
+/** Draws a result; one that was left out of the page because of its size is fetched first (PG7). */
+export function ResultLoader(props: {
+  readonly call: SucceededCall
+  readonly children: (output: Json) => ReactNode
+}): ReactNode {
+  const { call, children } = props
+  const texts = useTexts()
+  const { loadResult } = useCallActions()
+  const { output } = call
+  const [fetched, setFetched] = useState<{ readonly value: Json } | null>(null)
+  const [error, setError] = useState<string | null>(null)
+  const isSmall = output.kind === 'omitted' && output.bytes <= mostByItself
+  const load = () => {
+    setError(null)
+    loadResult?.(call.id)
+      .then((value) => setFetched({ value }))
+      .catch((thrown: unknown) =>
+        setError(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
+  }
+  useEffect(() => {
+    if (isSmall) load()
+    // Once per call: a failure is tried again by hand.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [call.id, isSmall])
+  if (output.kind === 'inline') return children(output.value)
+  if (fetched !== null) return children(fetched.value)
+  if (isSmall && error === null) {
+    return (
+      <div className="hf-card-loading" aria-busy="true">
+        <span className="hf-skeleton" />
+      </div>
+    )
+  }
+  return (
+    <div className="hf-lazy">
+      <button type="button" className="hf-button" onClick={load}>
+        {texts.loadResult(formatBytes(output.bytes))}
+      </button>
+      {error !== null && (
+        <span className="hf-call-error" role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}
+
+const formatBytes = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { safeImage } from '../markdown/safe-address.ts'
+import { JsonView } from './json-view.tsx'
+
+/** A value as what it is: a picture, a table, or JSON. */
+export function ValueView({ value }: { readonly value: Json }): ReactNode {
+  const image = imageOf(value)
+  if (image !== undefined) return <img className="hf-image" src={image} alt="" />
+  const rows = rowsOf(value)
+  if (rows !== undefined) return <ValueTable rows={rows} />
+  return <JsonView value={value} />
+}
+
+function imageOf(value: Json): string | undefined {
+  if (typeof value === 'string') return value.startsWith('data:') ? safeImage(value) : undefined
+  if (!isJsonObject(value)) return undefined
+  const { url, data, mediaType } = value
+  if (typeof mediaType !== 'string' || !mediaType.startsWith('image/')) return undefined
+  if (typeof url === 'string') return safeImage(url)
+  return typeof data === 'string' ? safeImage(`data:${mediaType};base64,${data}`) : undefined
+}
+
+const mostColumns = 8
+const mostRows = 200
+
+/** A list of objects with the same few plain fields. */
+function rowsOf(value: Json): readonly JsonObject[] | undefined {
+  if (!Array.isArray(value) || value.length < 2 || value.length > mostRows) return undefined
+  const rows = value as readonly Json[]
+  if (!rows.every(isJsonObject)) return undefined
+  const names = new Set(rows.flatMap((row) => Object.keys(row)))
+  const isPlain = rows.every((row) =>
+    Object.values(row).every((cell) => typeof cell !== 'object' || cell === null),
+  )
+  return names.size > 0 && names.size <= mostColumns && isPlain ? rows : undefined
+}
+
+function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNode {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  return (
+    // Focusable, so that a wide table can be scrolled by keyboard.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="hf-table" role="region" aria-label={names.join(', ')} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {names.map((name) => (
+              <th key={name} dir="auto">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={index}>
+              {names.map((name) => (
+                <td key={name} dir="auto">
+                  {String(row[name] ?? '')}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

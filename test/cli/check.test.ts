@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { checkStore } from '../../src/engine/check/check-store.ts'
+import { type DatabaseKind, databases, type RawDatabase } from './databases.ts'
+import { damages } from './damages.ts'
+import { runHoldfast } from './run-holdfast.ts'
+import { writeThreads } from './write-threads.ts'
+
+const kinds = Object.keys(databases) as readonly DatabaseKind[]
+
+async function createHealthy(kind: DatabaseKind): Promise<RawDatabase> {
+  const database = await databases[kind]()
+  const store = database.openStore()
+  await writeThreads(store)
+  await store.close()
+  return database
+}
+
+const check = ({ place }: RawDatabase, ...more: readonly string[]) =>
+  runHoldfast(['check', '--db', place, ...more])
+
+const countRepairs = async (database: RawDatabase): Promise<number> => {
+  const [row] = await database.query('SELECT count(*) AS count FROM repairs')
+  return Number(row?.['count'])
+}
+
+/** Without another process, which takes longer than the check. */
+async function checkAgain(database: RawDatabase) {
+  const store = database.openStore()
+  try {
+    return await checkStore(store, { repair: true })
+  } finally {
+    await store.close()
+  }
+}
+
+describe.each(kinds)('holdfast check on %s', (kind) => {
+  it('[CR6] finds nothing in a healthy database that is in use, with a turn under way', async () => {
+    const database = await createHealthy(kind)
+    expect(await check(database)).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Healthy: 2 threads, \d+ rows\.\n$/) as string,
+      err: '',
+    })
+    expect((await check(database, '--repair')).out).toMatch(/^Healthy/)
+  })
+
+  it.each(damages.filter(({ sql }) => sql[kind] !== undefined))(
+    '[CR6] names, mends and records: $name',
+    async ({ kind: problem, names, sql }) => {
+      const database = await createHealthy(kind)
+      await database.damage(sql[kind] ?? '')
+
+      const mended = await check(database, '--repair')
+      const line = mended.out.split('\n').find((text) => text.startsWith(`mended  ${problem}:`))
+      for (const name of names) expect(line).toContain(name)
+      expect(mended.out).toMatch(/\nMended: /)
+      expect(mended.code).toBe(0)
+
+      const repairs = await countRepairs(database)
+      expect(repairs).toBeGreaterThan(0)
+      expect(await checkAgain(database)).toMatchObject({ found: 0 })
+      expect(await countRepairs(database)).toBe(repairs)
+    },
+  )
+
+  it('[CR6] leaves a turn alone that is under way, whatever it mends beside it', async () => {
+    const database = await createHealthy(kind)
+    await database.damage(damages.find(({ name }) => name.startsWith('a result'))?.sql[kind] ?? '')
+    await check(database, '--repair')
+    const store = database.openStore()
+    const turn = await store.findTurn('b1' as never)
+    await store.close()
+    expect(turn?.turn.progress).toEqual({ status: 'running' })
+  })
+
+  it('[CR6] ends a stuck turn with facts: its call is unknown, the thread can go on', async () => {
+    const database = await createHealthy(kind)
+    const stuck = damages.find(({ name }) => name.includes('without a lease'))
+    await database.damage(stuck?.sql[kind] ?? '')
+    await check(database, '--repair')
+    const store = database.openStore()
+    const found = await store.readCall('live' as never, 'c5' as never)
+    await store.close()
+    expect(found?.call.state).toBe('unknown')
+    expect(found?.turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'interrupted' } })
+  })
+
+  it('[CR6] keeps in the record what it took away, until the thread is deleted', async () => {
+    const database = await createHealthy(kind)
+    await database.damage(damages.find(({ kind: is }) => is === 'ghost-call')?.sql[kind] ?? '')
+    await check(database, '--repair')
+    const [record] = await database.query('SELECT thread_id, problem, row_before FROM repairs')
+    expect(record).toMatchObject({ thread_id: 't', problem: 'ghost-call' })
+    expect(JSON.parse(String(record?.['row_before']))).toMatchObject({ call_id: 'c9' })
+    const store = database.openStore()
+    await store.deleteThread('t' as never)
+    await store.close()
+    expect(await countRepairs(database)).toBe(0)
+  })
+
+  it('[CR6] mends everything that can be wrong at once', async () => {
+    const database = await createHealthy(kind)
+    const apart = ['seq-gap', 'thread-seq', 'orphan-event', 'hidden-events', 'leftover-events']
+    const all = damages.filter(
+      ({ kind: is, name }) =>
+        !apart.includes(is) && !/settled twice|sealed call|dead lease$/.test(name),
+    )
+    for (const { sql } of all) if (sql[kind] !== undefined) await database.damage(sql[kind])
+    const found = await check(database)
+    expect(found.code).toBe(1)
+    for (const damage of all) expect(found.out).toContain(`damaged ${damage.kind}: `)
+    expect(found.out).toContain('Run `holdfast check --repair` to mend what can be mended.')
+    expect((await check(database, '--repair')).code).toBe(0)
+    expect((await check(database)).out).toMatch(/^Healthy/)
+  })
+})
+
+describe('holdfast check', () => {
+  it('[CR6] exits with 2 where there is nothing to check', async () => {
+    const missing = await runHoldfast(['check', '--db', 'no-such.db'])
+    expect(missing.code).toBe(2)
+    expect(missing.err).toContain('There is no database no-such.db.')
+    const unreachable = await runHoldfast(['check', '--db', 'postgres://127.0.0.1:1/none'])
+    expect(unreachable.code).toBe(2)
+    expect(unreachable.err).toContain('PostgreSQL cannot be reached')
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
+
+describe('holdfast', () => {
+  it('says what there is, and its version', async () => {
+    const help = await runHoldfast(['--help'])
+    expect(help.code).toBe(0)
+    for (const name of ['serve', 'import', 'export', 'check'])
+      expect(help.out).toContain(`holdfast ${name}`)
+    expect(await runHoldfast(['--version'])).toEqual({
+      code: 0,
+      out: `${packageJson.version}\n`,
+      err: '',
+    })
+    const bare = await runHoldfast([])
+    expect(bare).toMatchObject({ code: 2, out: '' })
+    expect(bare.err).toContain('holdfast COMMAND --help')
+  })
+
+  it.each(['serve', 'import', 'export', 'check'])('%s --help says what it takes', async (name) => {
+    const { code, out } = await runHoldfast([name, '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain(`holdfast ${name}`)
+    expect(out).toContain('--db')
+    expect(out).toContain('Exit code')
+  })
+
+  it.each([
+    [['chekc'], 'There is no command "chekc". Run `holdfast --help` for those there are.'],
+    [['check', '--fix'], 'Run `holdfast check --help` for what there is.'],
+    [['import'], 'Name one file to import'],
+    [['import', 'none.json'], 'There is no file none.json. Check the name.'],
+    [['import', 'x.json', '--format', 'xml'], '--format is one of auto, ui,'],
+    [['export'], 'Name one thread, or say --all'],
+    [['export', '--all', '--db', 'mysql://x/y'], '--db is a file or a postgres:// URL.'],
+  ])('%j: says what to do instead, and exits with 2', async (args, what) => {
+    const { code, out, err } = await runHoldfast(args, { folder: temporaryFolder() })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(what)
+    expect(err).not.toContain('    at ')
+  })
+})

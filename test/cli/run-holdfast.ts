@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+const executable = join(import.meta.dirname, '../../src/cli/holdfast.ts')
+
+export interface Outcome {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string
+  readonly folder?: string
+}
+
+/** The real executable, to its end. */
+export async function runHoldfast(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
+  const child = start(args, options)
+  child.stdin?.end(options.input ?? '')
+  const [out, err, code] = await Promise.all([
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+    exitOf(child),
+  ])
+  return { code, out, err }
+}
+
+export interface Server {
+  readonly url: string
+  readonly process: ChildProcess
+  /** The lines of its log so far, and the first one that fits, whenever it comes. */
+  readonly log: readonly string[]
+  until(fits: (line: string) => boolean): Promise<string>
+  readonly exited: Promise<number | null>
+}
+
+/** `holdfast serve` on a free port; resolves when it says where it listens. */
+export async function startServer(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Server> {
+  const child = start(['serve', '--port', '0', ...args], options)
+  const exited = exitOf(child)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const log: string[] = []
+  const waiting = new Set<(line: string) => void>()
+  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
+    log.push(line)
+    for (const hear of waiting) hear(line)
+  })
+  const until = (fits: (line: string) => boolean): Promise<string> =>
+    new Promise((resolve) => {
+      const known = log.find(fits)
+      if (known !== undefined) resolve(known)
+      const hear = (line: string) => {
+        if (!fits(line)) return
+        waiting.delete(hear)
+        resolve(line)
+      }
+      waiting.add(hear)
+    })
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const found = /^Holdfast is listening on (\S+)$/.exec(line)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    void exited.then((code) => reject(new Error(`exited with ${code}: ${log.join('\n')}`)))
+  })
+  return { url, process: child, log, until, exited }
+}
+
+/** A folder for one test. */
+export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  return folder
+}
+
+function start(args: readonly string[], { env, folder }: RunOptions): ChildProcess {
+  const { PATH, HOME, SystemRoot, TMPDIR } = process.env
+  const base = { PATH, HOME, SystemRoot, TMPDIR, HOLDFAST_DEMO_DELAY_MS: '0' }
+  return spawn(process.execPath, ['--conditions=holdfast-source', executable, ...args], {
+    cwd: folder,
+    env: { ...base, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+}
+
+const exitOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => {
+    child.on('close', (code) => resolve(code))
+  })

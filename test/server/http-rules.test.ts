@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { httpRules } from 'holdfast/testing'
+import { afterAll, beforeAll, describe, inject, it } from 'vitest'
+import { createDatabase } from '../support/create-database.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
+
+const headersOf = (owner: 'one' | 'other') => ({ authorization: `Bearer ${owner}` })
+
+interface Place {
+  readonly db: string
+  readonly cleanUp: () => Promise<void>
+}
+
+const stores: Readonly<Record<string, () => Promise<Place>>> = {
+  async sqlite() {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-http-'))
+    return {
+      db: join(folder, 'chat.db'),
+      cleanUp: () => rm(folder, { recursive: true, force: true }),
+    }
+  },
+  async postgres() {
+    const { url, drop } = await createDatabase(inject('postgresUrl'))
+    return { db: url, cleanUp: drop }
+  },
+}
+
+describe.each(Object.entries(stores))('a server on %s', (_, createPlace) => {
+  let place: Place
+  let server: ServerProcess
+  let guarded: ServerProcess
+
+  beforeAll(async () => {
+    place = await createPlace()
+    const { db } = place
+    server = await startServerProcess({ db })
+    guarded = await startServerProcess({ db, env: { OWNERS: '2' } })
+  })
+  afterAll(async () => {
+    await Promise.all([server.stop(), guarded.stop()])
+    await place.cleanUp()
+  })
+
+  describe.concurrent('alone', () => {
+    for (const rule of httpRules) {
+      it.skipIf(rule.needs === 'two-owners')(`${rule.id} ${rule.claim}`, () =>
+        rule.check({ baseUrl: server.url }),
+      )
+    }
+  })
+  describe.concurrent('with two owners', () => {
+    for (const rule of httpRules) {
+      it.skipIf(rule.needs !== 'two-owners')(`${rule.id} ${rule.claim}`, () =>
+        rule.check({ baseUrl: guarded.url, headersOf }),
+      )
+    }
+  })
+})

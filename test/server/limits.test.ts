@@ -1,0 +1,157 @@
+import { connect } from 'node:net'
+import { createHoldfast, type Holdfast, memory, type Store } from 'holdfast'
+import { createHandler, listen } from 'holdfast/server'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Script, startChatServer } from './chat-server.ts'
+
+const script: Script = (text) =>
+  text === 'hang'
+    ? [{ call: 'hang', input: {} }]
+    : text === 'large'
+      ? [{ text: 'x'.repeat(8_000_000) }]
+      : [{ text: 'Hello.', pieces: 3 }]
+
+const send = (url: string, id: string, text: string, headers: Record<string, string> = {}) =>
+  fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      id,
+      messages: [{ id: `${id}-u`, role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  })
+
+const codeOf = async (response: Response) => {
+  const { error } = (await response.json()) as { error: { code: string } }
+  return [response.status, error.code]
+}
+
+describe('limits', () => {
+  it('[HT3] refuses more runs than an owner may have, and stores nothing of what it refuses', async () => {
+    const { url, holdfast } = await startChatServer(script, {
+      handler: {
+        limits: { runsPerOwner: 2 },
+        authenticate: (request) => ({ id: request.headers.get('x-owner') ?? 'one' }),
+      },
+    })
+    const open = [await send(url, 'a', 'hang'), await send(url, 'b', 'hang')]
+    expect(await codeOf(await send(url, 'c', 'hello'))).toEqual([429, 'too-many'])
+    expect((await fetch(`${url}/api/threads/c`)).status).toBe(404)
+    const other = await send(url, 'd', 'hello', { 'x-owner': 'two' })
+    expect(other.status).toBe(200)
+    await other.text()
+    // Who reads does not matter: the place is free when the run is over.
+    await fetch(`${url}/api/chat/a/stop`, { method: 'POST' })
+    await open[0]?.text()
+    await holdfast.settled('a' as never)
+    expect((await send(url, 'c', 'hello')).status).toBe(200)
+    await fetch(`${url}/api/chat/b/stop`, { method: 'POST' })
+  })
+
+  it('[HT3] refuses more streams than an owner may have, and counts one that was left', async () => {
+    const { url } = await startChatServer(script, { handler: { limits: { followersPerOwner: 2 } } })
+    await fetch(`${url}/api/threads`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"id":"t"}',
+    })
+    const events = (signal?: AbortSignal) =>
+      fetch(`${url}/api/threads/t/events`, signal === undefined ? {} : { signal })
+    const leave = new AbortController()
+    await events(leave.signal)
+    const held = await events()
+    expect(await codeOf(await events())).toEqual([429, 'too-many'])
+    expect(await codeOf(await send(url, 'new', 'hello'))).toEqual([429, 'too-many'])
+    expect((await fetch(`${url}/api/threads/new`)).status).toBe(404)
+    leave.abort()
+    let freed = await send(url, 'new', 'hello')
+    // The server hears of it when the connection is closed, which is soon and not at once.
+    while (freed.status === 429) freed = await send(url, 'new', 'hello')
+    expect(freed.status).toBe(200)
+    await freed.text()
+    await held.body?.cancel()
+  })
+
+  it('[HT3] refuses a message that is too long', async () => {
+    const { url } = await startChatServer(script, { handler: { limits: { textChars: 10 } } })
+    expect(await codeOf(await send(url, 'a', 'x'.repeat(11)))).toEqual([413, 'too-large'])
+    expect((await fetch(`${url}/api/threads/a`)).status).toBe(404)
+  })
+
+  it('[RS2] cuts a reader off that does not read, and gives its place back', async () => {
+    const { url, holdfast } = await startChatServer(script, { stallMs: 50 })
+    await (await send(url, 'a', 'large')).text()
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    onTestFinished(() => void socket.destroy())
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => undefined)
+    socket.write('GET /api/threads/a/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+    // Not read at all until the server has given up on it.
+    const cut = new Promise<void>((resolve) => {
+      const look = () => (holdfast.metrics().followers === 0 ? resolve() : setImmediate(look))
+      const begin = () => (holdfast.metrics().followers > 0 ? look() : setImmediate(begin))
+      begin()
+    })
+    await cut
+    socket.resume()
+    await closed
+  })
+})
+
+it('[RS2] serves 500 followers of one thread with one read per commit', async () => {
+  const store = memory()
+  let reads = 0
+  const counting: Store = {
+    ...store,
+    readChanges(query) {
+      reads++
+      return store.readChanges(query)
+    },
+  }
+  const model = scriptedModel(() => [{ text: 'x'.repeat(200), pieces: 40 }])
+  const options = { model, recoverEveryMs: 0, textDelayMs: 1 }
+  const writer = createHoldfast({ ...options, store, holder: 'writer' })
+  const reader = createHoldfast({ ...options, store: counting, holder: 'reader' })
+  const [write, read] = await Promise.all([serve(writer), serve(reader)])
+  await (await send(write, 'a', 'first')).text()
+  const { seq } = (await store.readThread('a' as never)) ?? { seq: 0 }
+  const followers = await Promise.all(
+    Array.from({ length: 500 }, () => fetch(`${read}/api/threads/a/events?after=${seq}`)),
+  )
+  const ended = followers.map((response) => untilEnded(response))
+  while (reader.metrics().followers < 500) await new Promise((resolve) => setImmediate(resolve))
+  const before = reads
+  const commits = writer.metrics().commits
+  const body = { id: 'a', messages: [{ id: 'second', role: 'user', parts: text('second') }] }
+  const sent = await fetch(`${write}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await sent.text()
+  await Promise.all(ended)
+  expect(reads - before).toBeLessThanOrEqual(writer.metrics().commits - commits)
+  expect(reads - before).toBeGreaterThan(0)
+})
+
+const text = (said: string) => [{ type: 'text', text: said }]
+
+async function serve(holdfast: Holdfast): Promise<string> {
+  const server = await listen(createHandler(holdfast), { port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    await server.close()
+    await holdfast.close()
+  })
+  return server.url
+}
+
+async function untilEnded(response: Response): Promise<void> {
+  const decoder = new TextDecoder()
+  let seen = ''
+  for await (const bytes of response.body ?? []) {
+    seen += decoder.decode(bytes, { stream: true })
+    if (seen.includes('"turn-ended"') || seen.includes('"turn":')) return
+  }
+}
