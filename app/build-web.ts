@@ -1,4 +1,5 @@
 import { globSync, statSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const project = join(import.meta.dirname, '..')
@@ -10,7 +11,24 @@ export const webFolder = join(import.meta.dirname, 'dist')
 export async function buildWeb(): Promise<void> {
   if (isFresh()) return
   const { build } = await import('vite')
-  await build({ configFile: join(import.meta.dirname, 'web/vite.config.ts') })
+  const outDir = join(import.meta.dirname, `dist-${process.pid}`)
+  await build({
+    configFile: join(import.meta.dirname, 'web/vite.config.ts'),
+    build: { outDir, emptyOutDir: true },
+  })
+  await replaceFolder(outDir, webFolder)
+}
+
+/** In one step: two that start at once may both build, and neither may serve half a page. */
+async function replaceFolder(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true })
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    // The other one was faster, with the same sources.
+    await rm(from, { recursive: true })
+  }
 }
 
 /** What the page is made of: its own files, and the layers of the package that run in a browser. */

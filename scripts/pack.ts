@@ -19,10 +19,11 @@ const {
 const published = {
   ...manifest,
   exports: Object.fromEntries(
-    Object.entries(exports).map(([name, { types, default: file }]) => [
-      name,
-      { types, default: file },
-    ]),
+    Object.entries(exports).map(([name, entry]) => {
+      if (typeof entry === 'string') return [name, entry]
+      const { types, default: file } = entry
+      return [name, { types, default: file }]
+    }),
   ),
 }
 

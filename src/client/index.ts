@@ -1,4 +1,9 @@
 export { type Api, ApiError, type ApiOptions, createApi } from './api.ts'
+export {
+  type ChatTransport,
+  type ChatTransportOptions,
+  createChatTransport,
+} from './chat-transport.ts'
 export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
 export type { ExternalStore } from './external-store.ts'
 export {

@@ -85,7 +85,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
     ),
     signal,
     ...(hasBody ? { body: toBody(incoming), duplex: 'half' } : {}),
-  } as RequestInit)
+  })
 }
 
 /**

@@ -12,8 +12,8 @@ import { ask, openScenario, playPeople, threadId } from './scenario.ts'
 interface World {
   readonly database: string
   readonly effects: string
-  open(): Store
-  drop(): Promise<void>
+  readonly open: () => Store
+  readonly drop: () => Promise<void>
 }
 
 async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
@@ -175,6 +175,5 @@ describe.each(['sqlite', 'postgres'] as const)('killed on %s', (kind) => {
     // Did the run do anything?
     expect(unknown).toBeGreaterThan(0)
     expect(abandoned).toBeGreaterThan(0)
-    console.log(`${kind}: ${deaths.length} deaths, ${unknown} unknown, ${abandoned} abandoned`)
   }, 240_000)
 })

@@ -131,8 +131,8 @@ describe('an approval', () => {
           kind: 'rejected',
           by: 'ann',
           feedback: 'I still need it',
-          inputHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-          at: expect.any(Number),
+          inputHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+          at: expect.any(Number) as number,
         },
       },
     ])

@@ -28,7 +28,7 @@ export interface Fixture {
   readonly calls: ScriptedCall[]
   say(text: string, id?: string): ReturnType<Holdfast['send']>
   /** Sends, and waits until no run is under way. */
-  ask(text: string): Promise<Turn>
+  readonly ask: (text: string) => Promise<Turn>
   last(): Promise<Turn>
   messages(): Promise<readonly Message[]>
   /** Follows until the view fits. */

@@ -1,5 +1,11 @@
-import { type Frame, foldThread, type Holdfast, memory, type ThreadView } from 'holdfast'
-import { createHoldfast } from 'holdfast'
+import {
+  createHoldfast,
+  type Frame,
+  foldThread,
+  type Holdfast,
+  memory,
+  type ThreadView,
+} from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { createFixture, tools } from './fixture.ts'

@@ -4,6 +4,7 @@ import {
   type ChatInit,
   type ChatState,
   type ChatStatus,
+  type ChatTransport,
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
@@ -37,6 +38,8 @@ export interface TabOptions {
   readonly automatic?: 'approvals' | 'outputs'
   /** The turn that the page left out, so that it is replayed even if it has just ended. */
   readonly live?: string
+  /** Instead of the SDK's own. */
+  readonly transport?: ChatTransport<UIMessage>
 }
 
 export interface Tab {
@@ -65,7 +68,7 @@ export function openTab(options: TabOptions): Tab {
   })
   const api = `${url}/api/chat`
   const { AbstractChat: Base, DefaultChatTransport: Transport } = packages[client]
-  const transport = new Transport({
+  const standard = new Transport({
     api: `${api}${query}`,
     prepareReconnectToStreamRequest: ({ id }: { id: string }) => ({
       api: `${api}/${encodeURIComponent(id)}/stream?${resumed}`,
@@ -74,7 +77,7 @@ export function openTab(options: TabOptions): Tab {
   class PlainChat extends Base {}
   const init: ChatInit<UIMessage> & { state: ChatState<UIMessage> } = {
     id: threadId,
-    transport,
+    transport: options.transport ?? standard,
     state,
     ...(automatic === undefined ? {} : { sendAutomaticallyWhen: automaticRules[automatic] }),
   }

@@ -34,7 +34,8 @@ export function aboutRoutes({ holdfast, version }: ServerContext): readonly Rout
             return {
               name,
               description: typeof tool.description === 'string' ? tool.description : '',
-              inputSchema: await asSchema(tool.inputSchema).jsonSchema,
+              inputSchema: (await asSchema<unknown>(tool.inputSchema as never)
+                .jsonSchema) as object,
               approval: approvalOf(policy.approval, tool.needsApproval),
               repeatable: policy.repeatable === true,
               version: policy.version ?? '1',

@@ -73,7 +73,8 @@ export function createMortalStore(parts: MortalStoreParts): Store {
             count('ambiguous-write')
             return answer(() => reject(fail()))
           },
-          (error: unknown) => answer(() => reject(error)),
+          (error: unknown) =>
+            answer(() => reject(error instanceof Error ? error : new Error(String(error)))),
         )
       })
     })

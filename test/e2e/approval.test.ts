@@ -1,0 +1,110 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppServer, startAppServer } from '../support/app-server.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { chatIn, openChat } from './chat-page.ts'
+
+describe.skipIf(!hasBrowser)('an approval in a browser', () => {
+  let server: AppServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await startAppServer({ delayMs: 2 })
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  it('[AP2] [CD3] is decided once by two tabs at once, and both say by whom', async () => {
+    const first = await openChat(browser, server.url)
+    await first.ask('Delete note Travel')
+    await first.page.locator('.hf-approval').waitFor()
+    await first.page.waitForURL(/\/t\//)
+    const second = await chatIn(await first.page.context().newPage(), first.page.url())
+    await second.page.locator('.hf-approval').waitFor()
+    await Promise.all([
+      first.page.getByRole('button', { name: 'Accept' }).click(),
+      second.page.getByRole('button', { name: 'Reject' }).click(),
+    ])
+    await Promise.all([first.ended(), second.ended()])
+    const notes = [first, second].map((chat) => chat.page.locator('.hf-decision').first())
+    const said = await Promise.all(notes.map((note) => note.textContent()))
+    expect(said[0]).toMatch(/^(Accepted|Rejected) by local$/)
+    expect(said[1]).toBe(said[0])
+    expect(await second.answers.textContent()).toBe(await first.answers.textContent())
+    expect([...(await first.faults()), ...(await second.faults())]).toEqual([])
+    await first.close()
+  })
+
+  it('[AP3] runs with the arguments that a person edited', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Delete note Nothing')
+    const form = chat.page.locator('.hf-approval')
+    await form.getByLabel('title').fill('Groceries')
+    await form.getByRole('button', { name: 'Accept' }).click()
+    await chat.ended()
+    await chat.answers.getByText('I deleted the note “Groceries”.').waitFor()
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[AP3] says where arguments do not fit, and still waits', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Delete note Reading')
+    const form = chat.page.locator('.hf-approval')
+    await form.getByLabel('title').fill('')
+    await form.getByRole('button', { name: 'Accept' }).click()
+    await form.getByRole('alert').waitFor()
+    expect(await form.count()).toBe(1)
+    await chat.close()
+  })
+
+  it('[AP4] [CD3] is rejected with a reason by keyboard alone, never by Enter in the composer', async () => {
+    const chat = await openChat(browser, server.url)
+    const { page } = chat
+    await chat.composer.pressSequentially('Delete note Ideas')
+    await page.keyboard.press('Enter')
+    await page.locator('.hf-approval').waitFor()
+    await page.keyboard.press('Enter')
+    expect(await page.locator('.hf-approval').count()).toBe(1)
+    await tabTo(page, 'Reason, if you reject (the assistant is told)', 'Shift+Tab')
+    await page.keyboard.type('I need it')
+    await page.keyboard.press('Enter')
+    expect(await page.locator('.hf-approval').count()).toBe(1)
+    await tabTo(page, 'Reject', 'Tab')
+    await page.keyboard.press('Enter')
+    await chat.ended()
+    expect(await chat.answers.textContent()).toContain('You said: I need it')
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[AP6] answers all that wait at once', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Delete notes A, B and C')
+    await chat.page.getByRole('button', { name: 'Reject all 3' }).click()
+    await chat.ended()
+    expect(await chat.page.locator('.hf-decision[data-decision=rejected]').count()).toBe(3)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+})
+
+/** Presses a key until the focus is on what is called so; what cannot be reached so is not accessible. */
+async function tabTo(
+  page: Awaited<ReturnType<typeof openChat>>['page'],
+  name: string,
+  key: string,
+): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press(key)
+    const label = await page.evaluate(() => {
+      const focused = document.activeElement
+      const labels = focused instanceof HTMLInputElement ? [...(focused.labels ?? [])] : []
+      return [focused, ...labels].map((each) => each?.textContent ?? '').join(' ')
+    })
+    if (label.includes(name)) return
+  }
+  throw new Error(`No ${key} leads to “${name}”.`)
+}

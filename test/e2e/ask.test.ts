@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppServer, startAppServer } from '../support/app-server.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { openChat } from './chat-page.ts'
+
+describe.skipIf(!hasBrowser)('a chat in a browser', () => {
+  let server: AppServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await startAppServer({ delayMs: 3 })
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  it('[CO3] [CD1] [CD2] shows the widget, the card and the answer, and the same after a reload', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('What is the weather in Paris?')
+    await chat.ended()
+    await chat.widget.getByText('Used 1 tool').waitFor()
+    const shown = () =>
+      chat.page.locator('.hf-turn').evaluate((turn) => turn.textContent.replaceAll(/\s+/g, ' '))
+    const before = await shown()
+    expect(before).toContain('Paris')
+    expect(await chat.page.locator('[data-tool=get_weather] .card-weather').count()).toBe(1)
+    expect(chat.page.url()).toMatch(/\/t\/.+/)
+    await chat.page.reload()
+    await chat.ended()
+    expect(await shown()).toBe(before)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('answers within a second of asking', async () => {
+    const chat = await openChat(browser, server.url)
+    const started = performance.now()
+    await chat.ask('Hello')
+    await chat.page.locator('[data-role=draft], [data-role=answer]').first().waitFor()
+    expect(performance.now() - started).toBeLessThan(1_000)
+    await chat.close()
+  })
+
+  it('[CO2] streams where the answer stands, in the same element, and never takes a word back', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Write a long answer')
+    const draft = await chat.page.waitForSelector('[data-role=draft]')
+    await chat.ended()
+    expect(await draft.getAttribute('data-role')).toBe('answer')
+    expect(await draft.isVisible()).toBe(true)
+    expect(await draft.textContent()).toContain('That was the long answer.')
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[CO2] [CO4] folds what was said before a call into the widget, which stays open meanwhile', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Search my notes for coffee')
+    await chat.page.getByText('Let me search your notes').waitFor()
+    await chat.widget.click()
+    await chat.ended()
+    expect(await chat.widget.getAttribute('aria-expanded')).toBe('true')
+    const comments = await chat.page.locator('.hf-commentary').allTextContents()
+    expect(comments).toEqual([
+      'Let me search your notes for “coffee”.',
+      'I found 2 notes. Let me read what stands there.',
+    ])
+    expect(await chat.answers.count()).toBe(1)
+    await chat.page.getByRole('button', { name: 'Timeline' }).click()
+    expect(await chat.page.locator('.hf-timeline li').count()).toBe(6)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[RS2] [LG4] shows the same 30 calls after a reload in the middle of them', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Call 30 tools')
+    await chat.widget.waitFor()
+    await chat.page.reload()
+    await chat.ended()
+    await chat.widget.getByText('Used 30 tools').waitFor()
+    await chat.widget.click()
+    expect(await chat.page.locator('.hf-call[data-call-state=succeeded]').count()).toBe(30)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[ST1] stops by keyboard, keeps what came, and takes the next message', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Slow tool 30')
+    await chat.widget.getByText('Slow tool…').waitFor()
+    await chat.composer.press('Tab')
+    await chat.page.keyboard.press('Enter')
+    await chat.page.locator('[data-ending=stopped]').waitFor()
+    await chat.ask('Stock ACME')
+    await chat.ended(2)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('loads at most 250 kB of JavaScript, gzipped', () => {
+    const folder = join(import.meta.dirname, '../../app/dist/assets')
+    const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'))
+    const bytes = scripts.map((name) => gzipSync(readFileSync(join(folder, name))).length)
+    expect(bytes.length).toBeGreaterThan(0)
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(250_000)
+  })
+})

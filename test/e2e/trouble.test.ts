@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppServer, startAppServer } from '../support/app-server.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { openChat } from './chat-page.ts'
+
+describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
+  let server: AppServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await startAppServer({ delayMs: 8 })
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  it('[CR1] [CR5] finishes by itself when the server is killed in mid-answer and comes back', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Write a long answer')
+    await chat.page.getByText('About folds').waitFor()
+    await server.kill()
+    await chat.page.getByText('Reconnecting…').waitFor()
+    await server.restart()
+    await chat.ended()
+    expect(await chat.answers.last().textContent()).toContain('That was the long answer.')
+    expect(await chat.page.getByText('Reconnecting…').count()).toBe(0)
+    expect(await chat.page.locator('[data-role=attempt]').count()).toBe(1)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[CR3] [CR4] asks what became of a charge that was cut off, and charges once', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Charge card')
+    await chat.widget.getByText('Charge card…').waitFor()
+    await expect.poll(() => charges(server).length).toBe(1)
+    await server.kill()
+    await server.restart()
+    await chat.page.getByText('Nobody knows how “Charge card” ended').waitFor()
+    await chat.widget.getByText('Outcome unknown').waitFor()
+    await chat.page.getByRole('button', { name: 'It worked' }).click()
+    await chat.ended()
+    expect(charges(server)).toHaveLength(1)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[RS1] [RS2] goes on after the network was away, and says so meanwhile', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Write a long answer')
+    await chat.page.getByText('About facts').first().waitFor()
+    await chat.page.context().setOffline(true)
+    await chat.page.getByText('You are offline').waitFor()
+    await chat.page.context().setOffline(false)
+    await chat.ended()
+    expect(await chat.answers.textContent()).toContain('That was the long answer.')
+    expect(await chat.page.getByText('You are offline').count()).toBe(0)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[LG6] keeps a message that could not be sent through a reload, and sends it once', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Stock ACME')
+    await chat.ended()
+    await chat.page.route('**/api/chat', (route) => route.abort())
+    await chat.ask('Stock HOLD')
+    await chat.page.getByText('Not sent.').waitFor()
+    await chat.page.unroute('**/api/chat')
+    await chat.page.reload()
+    await chat.page.getByText('Not sent.').waitFor()
+    await chat.page.getByRole('button', { name: 'Try again' }).click()
+    await chat.ended(2)
+    expect(await chat.page.locator('.hf-user').count()).toBe(2)
+    await chat.close()
+  })
+
+  it('keeps what is being written through a reload', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.composer.fill('Half a')
+    await chat.composer.press('Shift+Enter')
+    await chat.composer.pressSequentially('thought')
+    await chat.page.reload()
+    expect(await chat.composer.inputValue()).toBe('Half a\nthought')
+    await chat.close()
+  })
+
+  it('[RS1] [CD1] shows the same after a visit to another thread in mid-answer', async () => {
+    const chat = await openChat(browser, server.url)
+    await chat.ask('Stock ACME')
+    await chat.ended()
+    const first = chat.page.url()
+    await chat.page.getByRole('button', { name: 'New chat' }).click()
+    await chat.ask('Write a long answer')
+    await chat.page.getByText('About facts').first().waitFor()
+    const second = chat.page.url()
+    await chat.page.locator(`a[href="${new URL(first).pathname}"]`).click()
+    await chat.page.locator('.card-stock').waitFor()
+    await chat.page.locator(`a[href="${new URL(second).pathname}"]`).click()
+    await chat.ended()
+    expect(await chat.answers.textContent()).toContain('That was the long answer.')
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+})
+
+const charges = ({ folder }: AppServer): readonly string[] => {
+  try {
+    return readFileSync(join(folder, 'charges.log'), 'utf8').trim().split('\n')
+  } catch {
+    // No charge yet.
+    return []
+  }
+}

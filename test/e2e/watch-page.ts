@@ -1,0 +1,45 @@
+/**
+ * Runs in the page before anything else and writes down what must never be seen (CO2, LG4): text of an
+ * answer, or of the draft that it was, that gets shorter; a call whose state goes back.
+ */
+export function watchPage(): void {
+  const faults: string[] = []
+  Object.assign(globalThis, { faults })
+  const rank: Readonly<Record<string, number>> = {
+    streaming: 0,
+    'awaiting-approval': 1,
+    ready: 2,
+    running: 3,
+  }
+  const lengths = new WeakMap<Element, number>()
+  const answers = new WeakSet<Element>()
+  const states = new Map<string, string>()
+
+  const look = () => {
+    for (const element of document.querySelectorAll('[data-role=answer], [data-role=draft]')) {
+      const length = element.textContent.length
+      if (length < (lengths.get(element) ?? 0)) {
+        faults.push(`the text of step ${element.getAttribute('data-step')} got shorter`)
+      }
+      lengths.set(element, length)
+      if (element.getAttribute('data-role') === 'answer') answers.add(element)
+      else if (answers.has(element)) faults.push('an answer became a draft')
+    }
+    for (const element of document.querySelectorAll('[data-call-id][data-call-state]')) {
+      const id = element.getAttribute('data-call-id') ?? ''
+      const now = element.getAttribute('data-call-state') ?? ''
+      const before = states.get(id)
+      if (before !== undefined && (rank[now] ?? 4) < (rank[before] ?? 4)) {
+        faults.push(`a call went from ${before} to ${now}`)
+      }
+      states.set(id, now)
+    }
+  }
+  new MutationObserver(look).observe(document, {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+    attributeFilter: ['data-role', 'data-call-state'],
+  })
+}

@@ -1,0 +1,62 @@
+import { createHoldfast, memory } from 'holdfast'
+import { createHandler, type HandlerOptions } from 'holdfast/server'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+
+const holdfast = createHoldfast({
+  store: memory(),
+  model: scriptedModel(() => []),
+  recoverEveryMs: 0,
+})
+const authenticate = () => ({ id: 'someone' })
+const local: HandlerOptions = {}
+const known: HandlerOptions = { authenticate }
+const open: HandlerOptions = { authenticate, allowedOrigins: ['https://app.example'] }
+
+type Row = readonly [
+  host: string,
+  headers: Readonly<Record<string, string>>,
+  options: HandlerOptions,
+  status: number,
+]
+
+/** Where a request goes, where its page came from, who may ask: is it answered? */
+const table: readonly Row[] = [
+  ['http://127.0.0.1:8787', {}, local, 200],
+  ['http://127.5.5.5:8787', {}, local, 200],
+  ['http://localhost:8787', {}, local, 200],
+  ['http://[::1]:8787', {}, local, 200],
+  ['http://evil.example:8787', {}, local, 403],
+  ['http://localhost.evil.example', {}, local, 403],
+  ['http://127.0.0.1.evil.example', {}, local, 403],
+  ['http://0.0.0.0:8787', {}, local, 403],
+  ['http://192.168.1.7:8787', {}, local, 403],
+  ['http://localhost:8787', { origin: 'http://localhost:8787' }, local, 200],
+  ['http://localhost:8787', { origin: 'http://127.0.0.1:8787' }, local, 403],
+  ['http://localhost:8787', { origin: 'http://localhost:3000' }, local, 403],
+  ['http://localhost:8787', { origin: 'https://localhost:8787' }, local, 403],
+  ['http://localhost:8787', { origin: 'http://evil.example' }, local, 403],
+  ['http://localhost:8787', { origin: 'null' }, local, 403],
+  ['http://localhost:8787', { 'sec-fetch-site': 'cross-site' }, local, 403],
+  ['http://localhost:8787', { 'sec-fetch-site': 'same-origin' }, local, 200],
+  ['http://localhost:8787', { 'sec-fetch-site': 'none' }, local, 200],
+  ['http://chat.example', {}, known, 200],
+  ['http://chat.example', { origin: 'http://chat.example' }, known, 200],
+  ['http://chat.example', { origin: 'https://app.example' }, known, 403],
+  ['http://chat.example', { origin: 'https://app.example' }, open, 200],
+  ['http://chat.example', { origin: 'https://app.example.evil.example' }, open, 403],
+  ['http://chat.example', { origin: 'null' }, open, 403],
+]
+
+describe('who is answered', () => {
+  it.each(table)('[HT4] %s with %o', async (host, headers, options, status) => {
+    const handler = createHandler(holdfast, options)
+    for (const path of ['/api/health', '/api/threads']) {
+      const response = await handler(new Request(`${host}${path}`, { headers }))
+      expect(response.status).toBe(status)
+      if (status === 403) {
+        expect(await response.json()).toMatchObject({ error: { code: expect.any(String) } })
+      }
+    }
+  })
+})
