@@ -18,12 +18,12 @@ const callsPerStep = 10
 const result = { text: 'x'.repeat(1_000) }
 const words = (count: number): ScriptPart => ({ text: 'words '.repeat(count), pieces: count })
 
-const tools = {
+export const tools = {
   search: tool({ inputSchema: z.object({ q: z.string() }), execute: () => result }),
 }
 
 /** Five steps of ten parallel calls with 20 deltas before each, then 200 deltas. */
-const model = () =>
+export const model = () =>
   scriptedModel(({ prompt }) => {
     const done = prompt.filter(({ role }) => role === 'tool').length
     if (done >= steps) return [words(200)]
@@ -36,7 +36,9 @@ const model = () =>
   })
 
 /** What the SDK takes to stream the turn to a client and store nothing. */
-async function bare(onEnd?: (messages: readonly UIMessage[]) => Promise<void>): Promise<void> {
+export async function bareTurn(
+  onEnd?: (messages: readonly UIMessage[]) => Promise<void>,
+): Promise<void> {
   const { stream } = streamText({
     model: model(),
     tools,
@@ -59,7 +61,10 @@ function check(text: string): void {
   }
 }
 
-function holdfastTurn(store: Store): { readonly run: () => Promise<void>; commits: () => number } {
+export function holdfastTurn(store: Store): {
+  readonly run: () => Promise<void>
+  commits: () => number
+} {
   const holdfast = createHoldfast({ store, model: model(), tools, recoverEveryMs: 0 })
   const handler = createHandler(holdfast)
   let sent = 0
@@ -96,11 +101,11 @@ async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
   const rounds = 15
   const [floor, atEnd, durable] = await measure(
     [
-      { name: 'bare', run: () => bare() },
+      { name: 'bare', run: () => bareTurn() },
       {
         name: 'save at end',
         run: () =>
-          bare((messages) =>
+          bareTurn((messages) =>
             engine.raw.insert([{ thread: 'turn', seq: ++seq, body: JSON.stringify(messages) }]),
           ),
       },

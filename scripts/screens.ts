@@ -29,7 +29,7 @@ const asking =
 export const screens = {
   empty: async (page, server) => {
     await page.goto(server.url)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('.app-empty').waitFor()
   },
   weather: asking('What is the weather in Paris?'),
   opened: async (page, server) => {

@@ -39,7 +39,8 @@ export function App(): ReactNode {
           isNew={place.kind === 'new'}
           target={place.kind === 'thread' ? place.target : undefined}
           empty={<EmptyState />}
-          autoFocus
+          // On a phone the keyboard would cover what is there to read.
+          takesFocus={!matchMedia('(pointer: coarse)').matches}
         />
       </main>
     </div>

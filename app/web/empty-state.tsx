@@ -26,7 +26,7 @@ export function EmptyState(): ReactNode {
   const { client } = useCurrentThread()
   return (
     <div className="app-empty">
-      <h1>What would you like to see?</h1>
+      <h2>What would you like to see?</h2>
       <p>
         This is a demo: the model and its tools work offline, and the data is made up. Reload in the
         middle of an answer, open a second tab, stop the server. Nothing gets lost.

@@ -16,9 +16,9 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       <button type="button" className="app-menu" aria-label="Show the list" onClick={onMenu}>
         <Icon name="menu" />
       </button>
-      <h2>
+      <h1>
         <bdi>{title === '' ? 'New chat' : title}</bdi>
-      </h2>
+      </h1>
       {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
     </header>
   )

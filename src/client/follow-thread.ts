@@ -22,8 +22,8 @@ export interface FollowOptions {
 
 export interface ConnectionGuard {
   /** Something came. */
-  heard(): void
-  release(): void
+  readonly heard: () => void
+  readonly release: () => void
 }
 
 /**

@@ -5,10 +5,10 @@ const silenceMs = 45_000
 
 /** What a page knows of its network. Outside a browser, only silence tells. */
 export interface Network {
-  isOnline(): boolean
-  guard(cut: () => void): ConnectionGuard
+  readonly isOnline: () => boolean
+  readonly guard: (cut: () => void) => ConnectionGuard
   /** Ends early when the network comes back. */
-  wait(ms: number, signal: AbortSignal): Promise<void>
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 export const browserNetwork: Network = {

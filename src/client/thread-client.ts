@@ -30,20 +30,27 @@ export interface ThreadSnapshot {
 }
 
 export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
-  loadOlder(): Promise<void>
-  send(parts: readonly UserPart[], options?: { readonly replaces?: string }): Promise<void>
+  readonly loadOlder: () => Promise<void>
+  readonly send: (
+    parts: readonly UserPart[],
+    options?: { readonly replaces?: string },
+  ) => Promise<void>
   /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
-  retry(pendingId: string): Promise<void>
-  discard(pendingId: string): void
+  readonly retry: (pendingId: string) => Promise<void>
+  readonly discard: (pendingId: string) => void
   /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
-  restore(unsent: readonly PendingMessage[]): void
-  stop(): Promise<void>
-  regenerate(messageId?: string): Promise<void>
-  continue(): Promise<void>
-  decide(callId: string, decision: DecisionAnswer): Promise<void>
+  readonly restore: (unsent: readonly PendingMessage[]) => void
+  readonly stop: () => Promise<void>
+  readonly regenerate: (messageId?: string) => Promise<void>
+  readonly continue: () => Promise<void>
+  readonly decide: (callId: string, decision: DecisionAnswer) => Promise<void>
   /** Several at once, in one request (AP6). */
-  decideAll(callIds: readonly string[], decision: DecisionAnswer): Promise<void>
-  resolve(callId: string, resolution: 'retry' | 'done' | 'skip', result?: Json): Promise<void>
+  readonly decideAll: (callIds: readonly string[], decision: DecisionAnswer) => Promise<void>
+  readonly resolve: (
+    callId: string,
+    resolution: 'retry' | 'done' | 'skip',
+    result?: Json,
+  ) => Promise<void>
 }
 
 export interface DecisionAnswer {

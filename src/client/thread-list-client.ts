@@ -17,11 +17,14 @@ export interface ThreadListSnapshot {
 }
 
 export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
-  refresh(): Promise<void>
-  loadMore(): Promise<void>
-  rename(id: string, title: string): Promise<void>
+  readonly refresh: () => Promise<void>
+  readonly loadMore: () => Promise<void>
+  readonly rename: (id: string, title: string) => Promise<void>
   /** Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`. */
-  remove(id: string): { readonly commit: () => Promise<void>; readonly undo: () => void }
+  readonly remove: (id: string) => {
+    readonly commit: () => Promise<void>
+    readonly undo: () => void
+  }
 }
 
 interface ThreadPage {

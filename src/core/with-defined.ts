@@ -3,6 +3,9 @@ export function withDefined<Base extends object, Extra extends object>(
   base: Base,
   extra: Extra,
 ): Base & { [Key in keyof Extra]?: Exclude<Extra[Key], undefined> } {
-  const present = Object.entries(extra).filter(([, value]) => value !== undefined)
-  return { ...base, ...Object.fromEntries(present) }
+  const result: Base & Partial<Extra> = { ...base }
+  for (const key in extra) {
+    if (extra[key] !== undefined) Object.assign(result, { [key]: extra[key] })
+  }
+  return result as ReturnType<typeof withDefined<Base, Extra>>
 }

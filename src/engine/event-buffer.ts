@@ -1,8 +1,9 @@
 import type { NewTurnEvent } from '../core/event.ts'
 
 /**
- * Facts that wait for the next commit. Neighbouring pieces of one text become one piece, and half of
- * a surrogate pair at the end of a piece waits for its other half (LG8).
+ * Facts that wait for the next commit. Neighbouring pieces of one text become one piece, half of a
+ * surrogate pair at the end of a piece waits for its other half (LG8), and a call that became whole
+ * before anybody saw it begin is one fact, not a beginning, pieces and a whole.
  */
 export interface EventBuffer {
   readonly size: number
@@ -13,6 +14,7 @@ export interface EventBuffer {
   restore(taken: readonly NewTurnEvent[]): void
 }
 
+type Recorded = Extract<NewTurnEvent, { readonly type: 'call-recorded' }>
 type Piece = Extract<NewTurnEvent, { readonly delta: string }>
 const isPiece = (event: NewTurnEvent): event is Piece => 'delta' in event
 const subjectOf = (piece: Piece): string =>
@@ -45,7 +47,7 @@ export function createEventBuffer(): EventBuffer {
     push(event) {
       if (!isPiece(event)) {
         if (event.type === 'text-ended') release(event)
-        add(event)
+        if (event.type !== 'call-recorded' || !replaceBeginning(event)) add(event)
         return
       }
       const key = `${event.type} ${subjectOf(event)}`
@@ -64,6 +66,23 @@ export function createEventBuffer(): EventBuffer {
       events = []
       return taken
     },
+  }
+
+  /** The whole call takes the place of its beginning, among whatever came between. */
+  function replaceBeginning(event: Recorded): boolean {
+    const start = events.findIndex(
+      (earlier) => earlier.type === 'call-announced' && earlier.callId === event.callId,
+    )
+    const begun = events[start]
+    if (begun?.type !== 'call-announced') return false
+    const { dynamic: _, ...origin } = event.call
+    // How it was first heard of stands, as in the fold.
+    const call = begun.call.dynamic === true ? { ...origin, dynamic: true as const } : origin
+    events = events.filter(
+      (other) => other.type !== 'call-input-appended' || other.callId !== event.callId,
+    )
+    events[start] = { ...event, call }
+    return true
   }
 
   /** The other half never came: what was received is kept all the same. */

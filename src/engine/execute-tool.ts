@@ -22,29 +22,33 @@ export interface ToolRun {
  * JSON cannot say, the answer is an outcome of this call and of nothing else (CL5, CL6).
  */
 export async function executeTool(run: ToolRun): Promise<CallOutcome> {
-  const limit = new AbortController()
-  const signal = AbortSignal.any([run.signal, limit.signal])
-  const over = new Promise<'timeout' | 'stopped'>((resolve) => {
-    limit.signal.addEventListener('abort', () => resolve('timeout'))
-    if (run.signal.aborted) resolve('stopped')
-    else run.signal.addEventListener('abort', () => resolve('stopped'), { signal: limit.signal })
-  })
+  if (run.signal.aborted) return stopped
+  const told = new AbortController()
+  const over = Promise.withResolvers<'timeout' | 'stopped'>()
+  const end = (why: 'timeout' | 'stopped') => {
+    over.resolve(why)
+    told.abort()
+  }
+  const stop = () => end('stopped')
+  run.signal.addEventListener('abort', stop)
   const cancel =
-    run.timeoutMs === undefined ? undefined : run.clock.after(run.timeoutMs, () => limit.abort())
+    run.timeoutMs === undefined ? undefined : run.clock.after(run.timeoutMs, () => end('timeout'))
   try {
-    const ended = await Promise.race([execute(run, signal), over])
-    if (ended === 'stopped') return { state: 'stopped', cause: 'stopped' }
+    const ended = await Promise.race([execute(run, told.signal), over.promise])
+    if (ended === 'stopped') return stopped
     if (ended !== 'timeout') return ended
     const error = `The tool took longer than ${run.timeoutMs} ms.`
     return { state: 'failed', cause: 'timeout', error }
   } catch (error) {
-    if (run.signal.aborted) return { state: 'stopped', cause: 'stopped' }
+    if (run.signal.aborted) return stopped
     return { state: 'failed', cause: 'tool-error', error: messageOf(error) }
   } finally {
     cancel?.()
-    limit.abort()
+    run.signal.removeEventListener('abort', stop)
   }
 }
+
+const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
 
 async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> {
   const { tool, call, input, messages } = run

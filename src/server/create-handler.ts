@@ -1,5 +1,6 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { createServerContext } from './context.ts'
+import { addCorsHeaders, answerPreflight } from './cors.ts'
 import { checkOrigin, identify, nobody } from './guard.ts'
 import type { HandlerOptions, RequestRecord } from './handler-options.ts'
 import { toErrorResponse } from './http-error.ts'
@@ -7,6 +8,7 @@ import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
+import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
@@ -23,6 +25,7 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),
+    ...importRoutes(context),
   ]
 
   return async (request) => {
@@ -33,6 +36,8 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
     const respond = async (): Promise<Response> => {
       try {
         checkOrigin(request, url, options)
+        const preflight = answerPreflight(request)
+        if (preflight !== null) return preflight
         const match = matchRoute(routes, request.method, url.pathname)
         route = match.route.path
         const ownerId = match.route.isPublic === true ? nobody : await identify(request, options)
@@ -43,6 +48,7 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
       }
     }
     const response = await respond()
+    addCorsHeaders(request, response, options)
     const record: RequestRecord = {
       method: request.method,
       route,

@@ -50,10 +50,10 @@ function hasBody(request: Request): boolean {
 }
 
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const reader = request.body?.getReader()
+  const reader = (request.body ?? new Blob().stream()).getReader()
   const chunks: Uint8Array[] = []
   let size = 0
-  while (reader !== undefined) {
+  while (true) {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength

@@ -4,6 +4,7 @@ import { badInputRules } from './http-rules/bad-input-rules.ts'
 import { chatRules } from './http-rules/chat-rules.ts'
 import { eventRules } from './http-rules/event-rules.ts'
 import type { HttpRule } from './http-rules/http-rule.ts'
+import { importRules } from './http-rules/import-rules.ts'
 import { messageRules } from './http-rules/message-rules.ts'
 import { originRules } from './http-rules/origin-rules.ts'
 import { ownerRules } from './http-rules/owner-rules.ts'
@@ -24,6 +25,7 @@ export const httpRules: readonly HttpRule[] = [
   ...approvalRules,
   ...chatRules,
   ...streamRules,
+  ...importRules,
   ...ownerRules,
   ...badInputRules,
   ...originRules,

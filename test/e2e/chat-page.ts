@@ -21,7 +21,7 @@ export async function openChat(
   options: BrowserContextOptions = {},
 ): Promise<ChatPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(15_000)
   return chatIn(await context.newPage(), url)
 }
 

@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   it('[CR1] [CR5] finishes by itself when the server is killed in mid-answer and comes back', async () => {
     const chat = await openChat(browser, server.url)
     await chat.ask('Write a long answer')
-    await chat.page.getByText('About folds').waitFor()
+    await chat.page.getByRole('heading', { name: 'About folds' }).waitFor()
     await server.kill()
     await chat.page.getByText('Reconnecting…').waitFor()
     await server.restart()
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   it('[RS1] [RS2] goes on after the network was away, and says so meanwhile', async () => {
     const chat = await openChat(browser, server.url)
     await chat.ask('Write a long answer')
-    await chat.page.getByText('About facts').first().waitFor()
+    await chat.page.getByRole('heading', { name: 'About facts' }).waitFor()
     await chat.page.context().setOffline(true)
     await chat.page.getByText('You are offline').waitFor()
     await chat.page.context().setOffline(false)
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     const first = chat.page.url()
     await chat.page.getByRole('button', { name: 'New chat' }).click()
     await chat.ask('Write a long answer')
-    await chat.page.getByText('About facts').first().waitFor()
+    await chat.page.getByRole('heading', { name: 'About facts' }).waitFor()
     const second = chat.page.url()
     await chat.page.locator(`a[href="${new URL(first).pathname}"]`).click()
     await chat.page.locator('.card-stock').waitFor()

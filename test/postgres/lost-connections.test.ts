@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import type { Append, Store } from '../../src/store/store.ts'
+import type { Append, Hint, Store } from '../../src/store/store.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
@@ -14,6 +14,7 @@ import {
   turn,
   turnWithCalls,
 } from '../../src/testing/store-rules/thread-script.ts'
+import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import { blocked, openTestDatabase, type TestDatabase, waitFor } from './test-database.ts'
 
 /** Everything that is stored, to the byte. */
@@ -107,6 +108,22 @@ describe('a connection that is lost in mid-commit', () => {
     expect(await store.commit([sealing])).toMatchObject([{ kind: 'appended', seq: 6 }])
   })
 
+  it('[LG2] lets everyone read again, here and elsewhere: it may have been stored', async () => {
+    const database = await openTestDatabase()
+    const stores = [database.open(), database.open()]
+    await createThread(stores[0]!)
+    const watchers = stores.map(watchStore)
+    const isEverything = (hint: Hint) => hint.threadId === null
+    for (const { until } of watchers) await until(isEverything)
+    const before = watchers.map(({ hints }) => hints.length)
+    const lock = `SELECT FROM holdfast.threads FOR UPDATE`
+    const appends = [{ threadId: thread, events: [say('Hi')] }]
+    expect(await killInCommit(database, stores[0]!, lock, appends)).toMatchObject(lost)
+    for (const [index, { hints, until }] of watchers.entries()) {
+      await until((hint) => isEverything(hint) && hints.length > before[index]!)
+    }
+  })
+
   it('[LG3] is replaced: reads and commits go on', async () => {
     const database = await openTestDatabase()
     const errors: unknown[] = []
@@ -115,13 +132,14 @@ describe('a connection that is lost in mid-commit', () => {
     const client = await database.connect()
     for (let round = 0; round < 3; round++) {
       await append(store, [say('Hi', parseMessageId(`message-${round}`))])
-      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      const { rows } = await client.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity
         WHERE application_name = 'holdfast' AND datname = current_database()`)
+      const pids = rows.map(({ pid }) => pid)
+      await client.query('SELECT pg_terminate_backend(pid) FROM unnest($1::integer[]) pid', [pids])
       await waitFor(
         client,
-        `SELECT FROM pg_stat_activity WHERE application_name = 'holdfast'
-           AND datname = current_database()`,
-        (rows) => rows.length === 0,
+        `SELECT FROM pg_stat_activity WHERE pid IN (${pids.join(', ')})`,
+        (left) => left.length === 0,
       )
       // The driver hears of it a moment later; whoever comes first is told.
       await store.readThread(thread).catch((error: unknown) => errors.push(error))

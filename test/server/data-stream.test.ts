@@ -173,7 +173,9 @@ describe('a backend behind the recording proxy', () => {
         response.end(answer)
       })
     })
-    await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => {
+      backend.listen(0, '127.0.0.1', resolve)
+    })
     const { port } = backend.address() as AddressInfo
     const store = memory()
     const model = scriptedModel(() => [])

@@ -143,7 +143,7 @@ describe('a server', () => {
     const { url } = await startChatServer(script)
     const body = { id: threadId, messages: [user('u', 'slow')] }
     const stream = await (await post(url, '/api/chat', body)).text()
-    const types = new Set([...stream.matchAll(/"type":"([^"]+)"/g)].map(([, type]) => type))
+    const types = new Set([...stream.matchAll(/"type":"([^"]+)"/g)].map(([, type = '']) => type))
     expect([...types].toSorted()).toEqual([
       'finish',
       'finish-step',

@@ -55,8 +55,27 @@ describe('who is answered', () => {
       const response = await handler(new Request(`${host}${path}`, { headers }))
       expect(response.status).toBe(status)
       if (status === 403) {
-        expect(await response.json()).toMatchObject({ error: { code: expect.any(String) } })
+        const { error } = (await response.json()) as { error: { code: string } }
+        expect(error.code).toMatch(/^foreign-/)
       }
     }
+  })
+})
+
+describe('a page of an allowed site', () => {
+  const origin = 'https://app.example'
+  const ask = (options: HandlerOptions, init: RequestInit) =>
+    createHandler(holdfast, options)(new Request('http://chat.example/api/threads', init))
+
+  it('[HT4] is told that it may read the answers, and no other is', async () => {
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    const asked = await ask(open, { method: 'OPTIONS', headers })
+    expect(asked.status).toBe(204)
+    expect(asked.headers.get('access-control-allow-origin')).toBe(origin)
+    const read = await ask(open, { headers: { origin } })
+    expect(read.headers.get('access-control-allow-origin')).toBe(origin)
+    const refused = await ask(known, { method: 'OPTIONS', headers })
+    expect(refused.status).toBe(403)
+    expect(refused.headers.get('access-control-allow-origin')).toBeNull()
   })
 })

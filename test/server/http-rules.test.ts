@@ -22,8 +22,8 @@ const stores: Readonly<Record<string, () => Promise<Place>>> = {
     }
   },
   async postgres() {
-    const { url, drop } = await createDatabase(inject('postgresUrl'))
-    return { db: url, cleanUp: drop }
+    const database = await createDatabase(inject('postgresUrl'))
+    return { db: database.url, cleanUp: () => database.drop() }
   },
 }
 
@@ -44,17 +44,13 @@ describe.each(Object.entries(stores))('a server on %s', (_, createPlace) => {
   })
 
   describe.concurrent('alone', () => {
-    for (const rule of httpRules) {
-      it.skipIf(rule.needs === 'two-owners')(`${rule.id} ${rule.claim}`, () =>
-        rule.check({ baseUrl: server.url }),
-      )
+    for (const rule of httpRules.filter(({ needs }) => needs !== 'two-owners')) {
+      it(`${rule.id} ${rule.claim}`, () => rule.check({ baseUrl: server.url }))
     }
   })
   describe.concurrent('with two owners', () => {
-    for (const rule of httpRules) {
-      it.skipIf(rule.needs !== 'two-owners')(`${rule.id} ${rule.claim}`, () =>
-        rule.check({ baseUrl: guarded.url, headersOf }),
-      )
+    for (const rule of httpRules.filter(({ needs }) => needs === 'two-owners')) {
+      it(`${rule.id} ${rule.claim}`, () => rule.check({ baseUrl: guarded.url, headersOf }))
     }
   })
 })

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { createHoldfast, type Holdfast, memory, type Store } from 'holdfast'
 import { createHandler, listen } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
@@ -85,16 +87,12 @@ describe('limits', () => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     onTestFinished(() => void socket.destroy())
-    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const closed = once(socket, 'close')
     socket.on('error', () => undefined)
     socket.write('GET /api/threads/a/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
     // Not read at all until the server has given up on it.
-    const cut = new Promise<void>((resolve) => {
-      const look = () => (holdfast.metrics().followers === 0 ? resolve() : setImmediate(look))
-      const begin = () => (holdfast.metrics().followers > 0 ? look() : setImmediate(begin))
-      begin()
-    })
-    await cut
+    while (holdfast.metrics().followers === 0) await setImmediate()
+    while (holdfast.metrics().followers > 0) await setImmediate()
     socket.resume()
     await closed
   })
@@ -121,7 +119,7 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
     Array.from({ length: 500 }, () => fetch(`${read}/api/threads/a/events?after=${seq}`)),
   )
   const ended = followers.map((response) => untilEnded(response))
-  while (reader.metrics().followers < 500) await new Promise((resolve) => setImmediate(resolve))
+  while (reader.metrics().followers < 500) await setImmediate()
   const before = reads
   const commits = writer.metrics().commits
   const body = { id: 'a', messages: [{ id: 'second', role: 'user', parts: text('second') }] }

@@ -73,7 +73,7 @@ describe('several servers on one PostgreSQL', () => {
         body: JSON.stringify({ decision }),
       })
     const answers = await Promise.all([decide(two, 'accept'), decide(three, 'reject')])
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]))
     const again = await reload({ url: one, threadId, client: 7 })
     await again.resumed
     await again.tab.idle()

@@ -4,8 +4,8 @@ import { startChatServer } from './chat-server.ts'
 
 const script = () => [{ call: 'boom', input: {} }, { finish: 'length' }] as const
 
-const send = async (url: string, text: string) => {
-  const response = await fetch(`${url}/api/chat`, {
+const open = (url: string, text: string) =>
+  fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -13,7 +13,17 @@ const send = async (url: string, text: string) => {
       messages: [{ id: 'u', role: 'user', parts: [{ type: 'text', text }] }],
     }),
   })
-  await response.text()
+
+const send = async (url: string, text: string) => void (await (await open(url, text)).text())
+
+async function readUntil(response: Response, fits: RegExp): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (fits.test(text)) break
+  }
+  return text
 }
 
 describe('for whoever runs it', () => {
@@ -32,6 +42,18 @@ describe('for whoever runs it', () => {
     ])
     expect(records.every(({ ms }) => ms >= 0)).toBe(true)
     expect(JSON.stringify(records)).not.toContain('secret')
+  })
+
+  it('[RS2 RS3] keeps idle streams open with comments', async () => {
+    const { url } = await startChatServer(() => [{ call: 'hang', input: {} }], {
+      handler: { keepAliveMs: 5 },
+    })
+    const chat = await open(url, 'hang')
+    const events = await fetch(`${url}/api/threads/secret-thread/events`)
+    for (const stream of [chat, events]) {
+      expect(await readUntil(stream, /(: keep-alive\n\n[^]*){3}/)).toMatch(/^: open\n\n/)
+    }
+    await fetch(`${url}/api/chat/secret-thread/stop`, { method: 'POST' })
   })
 
   it('[HT1] answers a store that fails with 503, says nothing of it, and logs it', async () => {

@@ -28,7 +28,7 @@ interface Waiting {
 const waitingIn = (messages: readonly UIMessage[]): readonly Waiting[] =>
   (messages.at(-1)?.parts ?? []).filter(
     (part) => 'state' in part && part.state === 'approval-requested',
-  ) as unknown as readonly Waiting[]
+  ) as readonly object[] as readonly Waiting[]
 
 async function answerAll(tab: Tab, approved: boolean, reason?: string): Promise<void> {
   for (const { approval } of waitingIn(tab.messages())) {

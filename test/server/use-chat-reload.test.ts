@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { LanguageModel } from 'ai'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +27,7 @@ function createPause() {
   let paused: Promise<void> = Promise.resolve()
   const wrapModel = (model: LanguageModel): LanguageModel => {
     const inner = model as Exclude<LanguageModel, string>
-    return {
+    const paced = {
       ...inner,
       async doStream(options: { readonly abortSignal?: AbortSignal }) {
         const { stream, ...rest } = await inner.doStream(options as never)
@@ -36,14 +37,15 @@ function createPause() {
         const slow = new TransformStream({
           async transform(part, controller) {
             // A timer, so that what was said before has been committed and read.
-            await new Promise((resolve) => setTimeout(resolve, 4))
+            await setTimeout(4)
             await Promise.race([paused, aborted])
             controller.enqueue(part)
           },
         })
         return { stream: (stream as ReadableStream).pipeThrough(slow), ...rest }
       },
-    } as LanguageModel
+    }
+    return paced
   }
   const pause = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -71,10 +73,8 @@ describe.each(sdks)('AI SDK %i', (client) => {
       const sent = tab.chat.sendMessage({ text: 'Berlin and Oslo?' })
       const reloaded: { readonly tab: Tab; readonly resumed: Promise<void> }[] = []
       let seen = ''
-      let isOver = false
-      void sent.then(() => (isOver = true))
-      while (!isOver) {
-        await Promise.race([tab.changed(), sent])
+      const over = sent.then(() => 'over' as const)
+      while ((await Promise.race([tab.changed(), over])) !== 'over') {
         const shown = JSON.stringify(tab.messages())
         if (tab.chat.status !== 'streaming' || shown === seen) continue
         seen = shown

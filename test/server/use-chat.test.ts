@@ -25,7 +25,7 @@ const script: Script = (text, step, { index }) => {
   return [{ text: `Answer ${index} to ${text}.`, pieces: 3 }]
 }
 
-const stop = async (url: string) =>
+const stop = async (url: string): Promise<unknown> =>
   (await fetch(`${url}/api/chat/${encoded}/stop`, { method: 'POST' })).json()
 
 describe.each(sdks)('AI SDK %i', (client) => {

@@ -20,7 +20,6 @@ function AflCard({ output }: CardProps): ReactNode {
           kind === 'plain' ? (
             text
           ) : (
-            // oxlint-disable-next-line react/no-array-index-key
             <span key={index} className={`afl-${kind}`}>
               {text}
             </span>

@@ -37,8 +37,7 @@ export function LineChart(props: {
       <svg
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
-        role="img"
-        aria-label={`${label}: from ${first?.value.toFixed(2)} to ${last?.value.toFixed(2)}, between ${low.toFixed(2)} and ${high.toFixed(2)}`}
+        aria-hidden="true"
         onPointerMove={move}
         onPointerLeave={() => setAt(null)}
       >
@@ -46,6 +45,9 @@ export function LineChart(props: {
         <polyline points={line.join(' ')} />
         {at !== null && <line x1={x(at)} x2={x(at)} y1={0} y2={height} />}
       </svg>
+      <span className="hf-visually-hidden">
+        {`${label}: from ${first?.value.toFixed(2)} to ${last?.value.toFixed(2)}, between ${low.toFixed(2)} and ${high.toFixed(2)}`}
+      </span>
       <figcaption>
         <span>{at === null ? first?.label : ''}</span>
         <span>

@@ -1,4 +1,4 @@
-import type { CardEntry, CardProps } from 'holdfast/widgets'
+import type { CardEntry, CardProps, Json } from 'holdfast/widgets'
 import type { ReactNode } from 'react'
 import { listOf, objectOf, textOf } from './fields.ts'
 
@@ -17,7 +17,9 @@ function NoteCard({ input, output }: CardProps): ReactNode {
 
 function NoteSearchCard({ input, output }: CardProps): ReactNode {
   const data = objectOf(output)
-  const results = Array.isArray(output) ? output : listOf(data, 'results', 'notes', 'matches')
+  const results: readonly Json[] = Array.isArray(output)
+    ? output
+    : listOf(data, 'results', 'notes', 'matches')
   const query = textOf(data, 'query') ?? textOf(objectOf(input), 'query') ?? ''
   return (
     <div className="card-note">
@@ -31,7 +33,6 @@ function NoteSearchCard({ input, output }: CardProps): ReactNode {
           {results.map((each, index) => {
             const note = objectOf(each)
             return (
-              // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
                 <strong>
                   <bdi>{typeof each === 'string' ? each : textOf(note, 'title', 'name')}</bdi>

@@ -43,7 +43,9 @@ function toPoint(entry: Json, index: number): readonly ChartPoint[] {
   if (typeof entry === 'number') return [{ label: String(index + 1), value: entry }]
   if (Array.isArray(entry)) {
     const [label, value] = entry as readonly Json[]
-    return typeof value === 'number' ? [{ label: String(label), value }] : []
+    return typeof value === 'number'
+      ? [{ label: typeof label === 'string' ? label : JSON.stringify(label), value }]
+      : []
   }
   const data = objectOf(entry)
   const value = numberOf(data, 'close', 'price', 'value')

@@ -55,7 +55,6 @@ function Forecast({ days }: { readonly days: readonly Json[] }): ReactNode {
         const condition = textOf(day, 'condition', 'conditions', 'description') ?? ''
         const name = textOf(day, 'day', 'date', 'name') ?? ''
         return (
-          // oxlint-disable-next-line react/no-array-index-key
           <li key={index} title={condition}>
             <span>{name.slice(0, 3)}</span>
             <WeatherIcon condition={condition} />

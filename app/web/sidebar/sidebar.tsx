@@ -19,6 +19,7 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
   const { current, onClose } = props
   const { threads, status, error, hasMore, loadMore, refresh, rename, remove } = useThreads()
   const [query, setQuery] = useState('')
+  const [now] = useState(Date.now)
   const removal = useRemoval(remove, current)
   const wanted = query.trim().toLowerCase()
   const found = threads.filter(({ title }) => title.toLowerCase().includes(wanted))
@@ -74,7 +75,7 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
             {wanted === '' ? 'Your conversations will be here.' : 'Nothing found.'}
           </p>
         )}
-        {groupThreads(found, Date.now()).map(({ name, items }) => (
+        {groupThreads(found, now).map(({ name, items }) => (
           <section key={name} aria-label={name}>
             <h2>{name}</h2>
             <ul>

@@ -4,7 +4,7 @@ import type { Removal } from './use-removal.ts'
 export function UndoNote({ removal }: { readonly removal: Removal }): ReactNode {
   const { thread, undo } = removal
   return (
-    <div role="status">
+    <div aria-live="polite">
       {thread !== null && (
         <p className="app-undo">
           <span>

@@ -29,29 +29,39 @@ export function createImportWriter(
 ): ImportWriter {
   let waiting: Portion[] = []
   let events = 0
+  let writing: Promise<void> = Promise.resolve()
   const turns = new Map<MessageId, ThreadId>()
 
-  const commitUnit = async (portion: Portion, unit: Unit): Promise<void> => {
-    const why = await tryCommit(store, toAppend({ ...portion, units: [unit] }))
-    if (why !== undefined) onRefused(portion, unit, why)
-  }
-
-  const flush = async (): Promise<void> => {
-    const portions = waiting
-    waiting = []
-    events = 0
-    turns.clear()
-    if (portions.length === 0) return
+  const write = async (portions: readonly Portion[]): Promise<void> => {
     const results = await commitAll(store, portions.map(toAppend))
     for (const [index, portion] of portions.entries()) {
       if (results?.[index]?.kind === 'appended') continue
       // One of them is at fault, and a portion is refused as a whole: each by itself.
-      for (const unit of portion.units) await commitUnit(portion, unit)
+      for (const unit of portion.units) {
+        const why = await tryCommit(store, toAppend({ ...portion, units: [unit] }))
+        if (why !== undefined) onRefused(portion, unit, why)
+      }
     }
+    for (const { units } of portions) for (const { id } of units) turns.delete(id)
+  }
+
+  /** One group is written while the next is read: neither waits for the other. */
+  const begin = async (): Promise<void> => {
+    await writing
+    const portions = waiting
+    if (portions.length === 0) return
+    waiting = []
+    events = 0
+    writing = write(portions)
+    // Whoever waits for it next is told; until then it is nobody's failure.
+    writing.catch(() => {})
   }
 
   return {
-    flush,
+    async flush() {
+      await begin()
+      await writing
+    },
     threadOf: (turnId) => turns.get(turnId),
     async add(portion) {
       for (const part of cut(portion)) {
@@ -60,7 +70,7 @@ export function createImportWriter(
           events += facts.length
           if (isTurn) turns.set(id, part.threadId)
         }
-        if (events >= mostEvents) await flush()
+        if (events >= mostEvents) await begin()
       }
     },
   }

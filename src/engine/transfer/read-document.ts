@@ -7,9 +7,10 @@ import { readThreadFields, threadOf } from './thread-fields.ts'
 
 /**
  * One JSON document: `{threads: […]}`, one thread, a list of threads, or a list of messages, which is
- * one thread. Lists are walked, never taken whole. A document that breaks off gives what stood before.
+ * one thread. Lists are walked, never taken whole. A document that breaks off gives what stood before
+ * and returns false.
  */
-export async function* readDocument(reader: JsonReader): AsyncGenerator<ImportItem> {
+export async function* readDocument(reader: JsonReader): AsyncGenerator<ImportItem, boolean> {
   let where = ''
   let isEmpty = true
   try {
@@ -18,10 +19,12 @@ export async function* readDocument(reader: JsonReader): AsyncGenerator<ImportIt
       if ('where' in item) where = item.where
       yield item
     }
+    return true
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
     if (isEmpty) throw new HoldfastError('bad-request', `This is not JSON: ${error.message}.`)
     yield { kind: 'unreadable', where: `after ${where}`, why: `Not JSON: ${error.message}.` }
+    return false
   }
 }
 

@@ -19,7 +19,7 @@ export async function* readImport(
     return
   }
   const reader = new JsonReader(all)
-  yield* readDocument(reader)
+  if (!(yield* readDocument(reader))) return
   // A first line too long to be looked at whole: the lines after it are the rest of a JSONL file.
   if ((await reader.peek()) !== '') yield* readLines(reader.rest(), reader.line)
 }

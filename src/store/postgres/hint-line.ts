@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Hint } from '../store.ts'
-import { parseHintPayload } from './hint-payload.ts'
+import { everything, parseHintPayload } from './hint-payload.ts'
 
 export interface HintLine {
   start(): void
@@ -19,8 +19,6 @@ export interface HintLineOptions {
 
 const firstPauseMs = 50
 const longestPauseMs = 5000
-/** Nobody knows what was missed while nobody listened. */
-const everything: Hint = { threadId: null, seq: 0 }
 
 /** One connection that listens while somebody watches, and is made again whenever it breaks. */
 export function createHintLine(options: HintLineOptions): HintLine {
@@ -53,6 +51,7 @@ export function createHintLine(options: HintLineOptions): HintLine {
       if (client !== mine) return
       isListening = true
       pauseMs = firstPauseMs
+      // What was missed while nobody listened.
       post([everything])
     } catch (error) {
       onError(error)

@@ -1,6 +1,9 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { Hint } from '../store.ts'
 
+/** For when nobody knows what has changed. */
+export const everything: Hint = { threadId: null, seq: 0 }
+
 /** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
 const mostBytes = 7000
 
@@ -49,4 +52,6 @@ export function parseHintPayload(
 type Wire = readonly [threadId: ThreadId | null, seq: number, stop?: 'stop']
 
 const isWire = (value: unknown): value is Wire =>
-  Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'number'
+  Array.isArray(value) &&
+  (typeof value[0] === 'string' || value[0] === null) &&
+  typeof value[1] === 'number'

@@ -71,6 +71,10 @@ export function readSqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** A commit that ended like this may have been stored all the same. */
+export const isInDoubt = (error: unknown): boolean =>
+  error instanceof HoldfastError && error.message === lost[1]
+
 export const closedFault = (): HoldfastError =>
   new HoldfastError('store-closed', 'The store has been closed.')
 

@@ -7,9 +7,10 @@ import { createPostgresAudit } from './audit.ts'
 import { commitAppends } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
+import { everything } from './hint-payload.ts'
 import { createHintSender } from './hint-sender.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
-import { toStoreFault } from './postgres-error.ts'
+import { isInDoubt, toStoreFault } from './postgres-error.ts'
 import { createLedgerReader } from './read-ledger.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
 
@@ -68,9 +69,15 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     },
 
     async commit(appends) {
-      const results = await commitAppends(database, statements, appends)
-      tell(findChanged(appends, results))
-      return results
+      try {
+        const results = await commitAppends(database, statements, appends)
+        tell(findChanged(appends, results))
+        return results
+      } catch (error) {
+        // If it was stored, nobody has been told of it.
+        if (isInDoubt(error)) tell([everything])
+        throw error
+      }
     },
 
     async requestStop(threadId) {

@@ -21,7 +21,7 @@ export const aboutRules: readonly HttpRule[] = [
       assert.equal(status, 200)
       assert.deepEqual(Object.keys(body).toSorted(), ['status', 'store', 'version'])
       assert.equal(body['status'], 'ok')
-      assert.match(String(body['version']), /^\d+\.\d+\.\d+/)
+      assert.match(JSON.stringify(body['version']), /^"\d+\.\d+\.\d+/)
     },
   },
   {

@@ -97,7 +97,7 @@ export async function converse(
     chunks = await readChunks(await openChat(client, { threadId }, userText(text)))
   }
   const start = chunks.find(({ type }) => type === 'start')
-  return { threadId, chunks, messageId: String(start?.['messageId']) }
+  return { threadId, chunks, messageId: messageIdOf(start) }
 }
 
 export async function readMessages<Item = UiMessage>(
@@ -118,6 +118,13 @@ export async function readCalls(
     `/api/messages/${messageId}/tool-calls?include=all`,
   )
   return body.toolCalls
+}
+
+/** Of a `start`. */
+export function messageIdOf(start: Chunk | undefined): string {
+  const id = start?.['messageId']
+  assert.ok(typeof id === 'string', 'a stream starts with the id of its message')
+  return id
 }
 
 export const typesOf = (chunks: readonly Chunk[]): readonly string[] =>

@@ -8,7 +8,6 @@ export interface Feed {
   /** What follows from the frames so far, by the same fold that the server uses. */
   readonly view: ThreadView
   readonly frames: readonly EventFrame[]
-  readonly comments: number
   /** Reads on until the view fits. */
   until(fits: (view: ThreadView) => boolean): Promise<ThreadView>
   /** Reads on until a comment comes. */
@@ -39,14 +38,12 @@ export async function openFeed(
   const frames: EventFrame[] = []
   let at = lastEventId ?? after ?? 0
   let view = query.from ?? { seq: at, messages: [] }
-  let comments = 0
 
-  const advance = async (): Promise<void> => {
+  const advance = async (): Promise<'comment' | 'frame'> => {
     const next = await events.next()
     if (next.done === true) throw new assert.AssertionError({ message: 'the events ended' })
-    const { id, data, comment } = next.value
-    if (comment !== undefined) comments++
-    if (data === undefined) return
+    const { id, data } = next.value
+    if (data === undefined) return 'comment'
     const frame = JSON.parse(data) as EventFrame
     assert.equal(frame.after, at, 'a frame follows the one before')
     assert.ok(frame.seq > frame.after, 'a frame reaches further')
@@ -55,21 +52,19 @@ export async function openFeed(
     at = frame.seq
     frames.push(frame)
     view = foldThread(view, toChanges(frame))
+    return 'frame'
   }
   return {
     get view() {
       return view
     },
     frames,
-    get comments() {
-      return comments
-    },
     async until(fits) {
       while (!fits(view)) await advance()
       return view
     },
     async comment() {
-      for (const before = comments; comments === before;) await advance()
+      while ((await advance()) !== 'comment');
     },
     async close() {
       await events.return()

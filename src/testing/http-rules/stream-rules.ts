@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   converse,
+  messageIdOf,
   openChat,
   readCalls,
   readChunks,
@@ -44,7 +45,11 @@ export const streamRules: readonly HttpRule[] = [
       const replayed = await readChunks(await client.open(`${path}?message=${messageId}`))
       assert.deepEqual(replayed[0], chunks[0])
       const said = (all: typeof chunks) =>
-        all.map(({ type, delta = '' }) => (type === 'text-delta' ? delta : '')).join('')
+        all
+          .map(({ type, delta }) =>
+            type === 'text-delta' && typeof delta === 'string' ? delta : '',
+          )
+          .join('')
       assert.equal(said(replayed), said(chunks))
       assertError(await client.get(`${path}?message=${newId('msg')}`), 404, 'message-not-found')
       assertError(await client.get(`/api/chat/${newId('thread')}/stream`), 404, 'thread-not-found')
@@ -72,9 +77,7 @@ export const streamRules: readonly HttpRule[] = [
       const threadId = newId('thread')
       const stream = await openChat(client, { threadId }, userText('slow tool 60'))
       const other = await client.open(`/api/chat/${threadId}/stream`)
-      const messageId = String(
-        (await untilChunk(other, ({ type }) => type === 'start'))['messageId'],
-      )
+      const messageId = messageIdOf(await untilChunk(other, ({ type }) => type === 'start'))
       const second = await client.open(`/api/chat/${threadId}/stream`)
       await untilChunk(second, isProgress)
       const stopped = await client.post(`/api/chat/${threadId}/stop`)

@@ -30,12 +30,11 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
     )
   }
   return (
-    <form
+    <fieldset
       className="hf-approval"
-      aria-label={texts.approvalTitle(titleOf(call))}
+      aria-label={`${texts.approvalTitle(titleOf(call))} ${inFewWords(proposed)}`}
       data-call-id={call.id}
       data-call-state={call.state}
-      onSubmit={(event) => event.preventDefault()}
     >
       <p className="hf-approval-title">
         <Icon name="hand" />
@@ -77,6 +76,13 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
           {texts.reject}
         </button>
       </div>
-    </form>
+    </fieldset>
   )
 }
+
+/** Tells several that wait apart for those who do not see their fields. */
+const inFewWords = (value: Json): string =>
+  (isJsonObject(value) ? Object.values(value) : [value])
+    .filter((each) => typeof each === 'string' || typeof each === 'number')
+    .join(', ')
+    .slice(0, 80)

@@ -19,7 +19,7 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
     ['skip', texts.skip, 'cross'],
   ] as const
   return (
-    <section
+    <fieldset
       className="hf-approval hf-unknown"
       aria-label={texts.unknownTitle(titleOf(call))}
       data-call-id={call.id}
@@ -50,6 +50,6 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
           </button>
         ))}
       </div>
-    </section>
+    </fieldset>
   )
 }

@@ -11,20 +11,20 @@ export interface ComposerProps {
   readonly send: (text: string) => Promise<void>
   readonly stop: () => Promise<void>
   readonly isDisabled?: boolean
-  readonly autoFocus?: boolean
+  readonly takesFocus?: boolean
 }
 
 /** Enter sends, Shift+Enter breaks the line. */
 export function Composer(props: ComposerProps): ReactNode {
-  const { threadId, isRunning, isDisabled = false, autoFocus = false } = props
+  const { threadId, isRunning, isDisabled = false, takesFocus = false } = props
   const texts = useTexts()
   const [text, setText] = useDraftText(threadId)
   const { error, run } = useAction()
   const field = useRef<HTMLTextAreaElement>(null)
   const isEmpty = text.trim() === ''
   useEffect(() => {
-    if (autoFocus) field.current?.focus()
-  }, [autoFocus, threadId])
+    if (takesFocus) field.current?.focus()
+  }, [takesFocus, threadId])
 
   const send = () => {
     if (isEmpty || isRunning || isDisabled) return

@@ -1,11 +1,10 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { readStored, writeStored } from './stored-text.ts'
 
 /** What is being written outlives a reload, for each thread by itself. */
 export function useDraftText(threadId: string): readonly [string, (text: string) => void] {
   const key = `holdfast:draft:${threadId}`
   const [text, setText] = useState(() => readStored(key))
-  useEffect(() => setText(readStored(key)), [key])
   const change = (next: string) => {
     setText(next)
     writeStored(key, next)

@@ -43,10 +43,7 @@ export function MarkdownBlock({ token }: { readonly token: Token }): ReactNode {
 }
 
 export function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
-  return tokens.map((token, index) => (
-    // oxlint-disable-next-line react/no-array-index-key
-    <MarkdownBlock key={index} token={token} />
-  ))
+  return tokens.map((token, index) => <MarkdownBlock key={index} token={token} />)
 }
 
 function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
@@ -61,7 +58,6 @@ function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
 
 function List({ token }: { readonly token: Tokens.List }): ReactNode {
   const items = token.items.map((item, index) => (
-    // oxlint-disable-next-line react/no-array-index-key
     <li key={index} dir="auto">
       <Blocks tokens={item.tokens} />
     </li>
@@ -73,24 +69,24 @@ function List({ token }: { readonly token: Tokens.List }): ReactNode {
 function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
   const cells = (row: readonly Tokens.TableCell[], Tag: 'th' | 'td') =>
     row.map((cell, index) => (
-      // oxlint-disable-next-line react/no-array-index-key
       <Tag key={index} dir="auto" data-align={cell.align ?? undefined}>
         <MarkdownInline tokens={cell.tokens} />
       </Tag>
     ))
   return (
-    <div className="hf-table" role="region" aria-label="Table" tabIndex={0}>
+    // Focusable, so that a wide table can be scrolled by keyboard.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <section className="hf-table" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>{cells(token.header, 'th')}</tr>
         </thead>
         <tbody>
           {token.rows.map((row, index) => (
-            // oxlint-disable-next-line react/no-array-index-key
             <tr key={index}>{cells(row, 'td')}</tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }

@@ -3,10 +3,7 @@ import { Fragment, type ReactNode } from 'react'
 import { decodeReferences, safeHref, safeImage } from './safe-address.ts'
 
 export function MarkdownInline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
-  return tokens.map((token, index) => (
-    // oxlint-disable-next-line react/no-array-index-key
-    <Fragment key={index}>{drawInline(token)}</Fragment>
-  ))
+  return tokens.map((token, index) => <Fragment key={index}>{drawInline(token)}</Fragment>)
 }
 
 function drawInline(token: Token): ReactNode {

@@ -29,7 +29,6 @@ export function Markdown({ text, isStreaming = false }: MarkdownProps): ReactNod
     <div className="hf-markdown">
       {tokens.map((token, index) => (
         // A block has no name but its place, and its place never changes while text is added.
-        // oxlint-disable-next-line react/no-array-index-key
         <Block key={index} token={token} />
       ))}
     </div>

@@ -19,7 +19,7 @@ export interface MessageListProps extends Pick<
 export function MessageList(props: MessageListProps): ReactNode {
   const { messages, pending, hasOlder, isLoadingOlder, loadOlder, target } = props
   const texts = useTexts()
-  const scroller = useRef<HTMLDivElement>(null)
+  const scroller = useRef<HTMLElement>(null)
   const isPrinting = usePrinting()
   const rows = useMemo(() => toThreadRows({ messages, pending }), [messages, pending])
   const { virtualizer, isAtEnd, onScroll, jumpToLatest } = useMessageScroll({
@@ -35,18 +35,17 @@ export function MessageList(props: MessageListProps): ReactNode {
   const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
   return (
     <div className="hf-list">
-      {/* Focusable, so that it can be scrolled by keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div
+      <section
         className="hf-scroll"
         ref={scroller}
         onScroll={onScroll}
+        // Focusable, so that it can be scrolled by keyboard.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
-        role="region"
         aria-label={texts.messages}
       >
         {isLoadingOlder && (
-          <p className="hf-older" role="status">
+          <p className="hf-older" aria-live="polite">
             <Spinner />
             {texts.loadingOlder}
           </p>
@@ -69,7 +68,7 @@ export function MessageList(props: MessageListProps): ReactNode {
             })}
           </div>
         </div>
-      </div>
+      </section>
       {!isAtEnd && (
         <button type="button" className="hf-latest" onClick={jumpToLatest}>
           <Icon name="down" />

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { findRow, type ThreadRow } from './thread-rows.ts'
 
 export interface MessageScrollOptions {
-  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly scroller: RefObject<HTMLElement | null>
   readonly rows: readonly ThreadRow[]
   readonly hasOlder: boolean
   readonly loadOlder: () => Promise<void>
@@ -12,7 +12,7 @@ export interface MessageScrollOptions {
 }
 
 export interface MessageScroll {
-  readonly virtualizer: Virtualizer<HTMLDivElement, Element>
+  readonly virtualizer: Virtualizer<HTMLElement, Element>
   readonly isAtEnd: boolean
   readonly onScroll: () => void
   readonly jumpToLatest: () => void
@@ -29,7 +29,9 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const { scroller, rows, hasOlder, loadOlder, target } = options
   const [isAtEnd, setAtEnd] = useState(true)
   const isPlaced = useRef(false)
-  const virtualizer = useVirtualizer<HTMLDivElement, Element>({
+  // What it returns changes under the same name, so nothing that takes it is memoised.
+  // oxlint-disable-next-line react/incompatible-library
+  const virtualizer = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 140,

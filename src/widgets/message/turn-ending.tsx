@@ -24,7 +24,7 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
     <div
       className={`hf-note ${ending.kind === 'failed' ? 'hf-note-error' : ''}`}
       data-ending={ending.kind}
-      role={isLast ? 'status' : undefined}
+      aria-live={isLast ? 'polite' : undefined}
     >
       <Icon name={ending.kind === 'stopped' ? 'stop' : 'warning'} />
       <span dir="auto">{error ?? words}</span>

@@ -15,10 +15,10 @@ export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step
   return (
     <>
       {reasoning.trim() !== '' && (
-        <Fold label={texts.reasoning} role="reasoning" text={reasoning} step={step} />
+        <Fold label={texts.reasoning} kind="reasoning" text={reasoning} step={step} />
       )}
       {isBrokenAttempt(step) && (
-        <Fold label={texts.attempt} role="attempt" text={stepTextOf(step)} step={step} />
+        <Fold label={texts.attempt} kind="attempt" text={stepTextOf(step)} step={step} />
       )}
     </>
   )
@@ -26,12 +26,12 @@ export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step
 
 function Fold(props: {
   readonly label: string
-  readonly role: string
+  readonly kind: string
   readonly text: string
   readonly step: Step
 }): ReactNode {
   return (
-    <details className="hf-aside" data-role={props.role}>
+    <details className="hf-aside" data-role={props.kind}>
       <summary>
         <Icon name="chevron" />
         {props.label}

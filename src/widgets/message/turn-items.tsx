@@ -19,7 +19,6 @@ export const TurnItems = memo(function TurnItems({ steps }: Pick<Turn, 'steps'>)
   return (
     <>
       {files.map((file, index) => (
-        // oxlint-disable-next-line react/no-array-index-key
         <FileView key={index} url={file.url} mediaType={file.mediaType} />
       ))}
       {sources.size > 0 && (

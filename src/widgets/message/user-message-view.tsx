@@ -33,10 +33,7 @@ export const UserMessageView = memo(function UserMessageView(
     >
       <div className="hf-bubble">
         {parts.map((part, index) =>
-          part.type === 'file' ? (
-            // oxlint-disable-next-line react/no-array-index-key
-            <FileView key={index} {...part} />
-          ) : null,
+          part.type === 'file' ? <FileView key={index} {...part} /> : null,
         )}
         {text !== '' && (
           <div className="hf-user-text" dir="auto">

@@ -8,7 +8,7 @@ import { useTexts } from '../texts-context.tsx'
 export function ConnectionNote({ connection }: { readonly connection: Connection }): ReactNode {
   const words = wordsOf(connection, useTexts())
   return (
-    <div className="hf-connection" role="status" data-connection={connection.status}>
+    <div className="hf-connection" aria-live="polite" data-connection={connection.status}>
       {words !== null && (
         <p>
           <Icon name="warning" />

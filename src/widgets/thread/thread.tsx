@@ -21,7 +21,7 @@ export interface ThreadProps {
   readonly target?: string | undefined
   /** What stands where no message is yet. */
   readonly empty?: ReactNode
-  readonly autoFocus?: boolean
+  readonly takesFocus?: boolean
 }
 
 /** A whole conversation: messages, tools, approvals, composer. */
@@ -35,7 +35,7 @@ export function Thread(props: ThreadProps): ReactNode {
 }
 
 function ThreadBody(props: ThreadProps): ReactNode {
-  const { threadId, isNew = false, target, empty = null, autoFocus = false } = props
+  const { threadId, isNew = false, target, empty = null, takesFocus = false } = props
   const texts = useTexts()
   const clients = useClients()
   const client = useMemo(() => clients.thread(threadId, isNew), [clients, threadId, isNew])
@@ -74,7 +74,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               threadId={threadId}
               isRunning={isRunning}
               isDisabled={isRefused}
-              autoFocus={autoFocus}
+              takesFocus={takesFocus}
               send={(text) => client.send([{ type: 'text', text }])}
               stop={client.stop}
             />

@@ -41,7 +41,7 @@ function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNo
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className="hf-table" role="region" aria-label={names.join(', ')} tabIndex={0}>
+    <section className="hf-table" aria-label={names.join(', ')} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -54,17 +54,19 @@ function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNo
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            // oxlint-disable-next-line react/no-array-index-key
             <tr key={index}>
               {names.map((name) => (
                 <td key={name} dir="auto">
-                  {String(row[name] ?? '')}
+                  {toCell(row[name])}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
+
+const toCell = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)

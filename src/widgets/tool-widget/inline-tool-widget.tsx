@@ -25,7 +25,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   const line = (
     <>
       <LookIcon look={look} />
-      <span className="hf-widget-text" role="status">
+      <span className="hf-widget-text" aria-live="polite">
         {text}
       </span>
       {ms !== null && look !== 'working' && (

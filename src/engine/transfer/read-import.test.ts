@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { ImportItem } from './import-item.ts'
+import { readImport } from './read-import.ts'
+
+const message = { role: 'user', content: 'Say "[{\\" – ünïcödé 🙂' }
+const other = { role: 'assistant', content: '', parts: [[], {}, 1.5, null, true, 'x'] }
+
+const documents = {
+  envelope: JSON.stringify({ version: 1, threads: [{ id: 'a', messages: [message, other] }] }),
+  pretty: JSON.stringify({ threads: [{ id: 'a', messages: [message, other] }] }, null, 2),
+  'list of messages': JSON.stringify([message, other]),
+  lines: [message, other].map((value) => JSON.stringify({ threadId: 'a', ...value })).join('\r\n'),
+}
+
+async function read(text: string, size: number): Promise<readonly ImportItem[]> {
+  const bytes = new TextEncoder().encode(text)
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  }
+  return Array.fromAsync(readImport(pieces()))
+}
+
+describe('reading what is imported', () => {
+  it.each(Object.entries(documents))(
+    '[LE5] gives the same in pieces of any size: %s',
+    async (_, text) => {
+      const whole = await read(text, text.length * 4)
+      const values = whole.flatMap((item) => (item.kind === 'message' ? [item.value] : []))
+      expect(values).toMatchObject([message, other])
+      for (const size of [1, 2, 3, 7, 64]) expect(await read(text, size)).toEqual(whole)
+    },
+  )
+
+  it('[LE5] tells a value that is no JSON from the values around it', async () => {
+    const items = await read('{"id":"a","messages":[{"x":1},{"x":01},tru,{"x":2}]}', 5)
+    expect(items.filter(({ kind }) => kind !== 'thread')).toEqual([
+      { kind: 'message', key: 'thread', where: 'messages[0]', value: { x: 1 } },
+      { kind: 'unreadable', where: 'messages[1]', why: 'It is not JSON.' },
+      { kind: 'unreadable', where: 'messages[2]', why: 'It is not JSON.' },
+      { kind: 'message', key: 'thread', where: 'messages[3]', value: { x: 2 } },
+    ])
+  })
+
+  it('[LE5] takes `__proto__` for the name of a field', async () => {
+    const items = await read('[{"role":"user","__proto__":{"polluted":true}}]', 9)
+    const [found] = items.flatMap((item) => (item.kind === 'message' ? [item.value] : []))
+    expect(Object.keys(found as object)).toEqual(['role', '__proto__'])
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+
+  it('[LE5] says after what a document breaks off', async () => {
+    const items = await read('{"threads":[{"id":"a","messages":[{"x":1} {"x":2}]}]}', 11)
+    expect(items.at(-1)).toEqual({
+      kind: 'unreadable',
+      where: 'after threads[0].messages[0]',
+      why: 'Not JSON: "]" is missing (line 1).',
+    })
+  })
+})

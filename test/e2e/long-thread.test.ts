@@ -1,0 +1,144 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppServer, startAppServer } from '../support/app-server.ts'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { openChat } from './chat-page.ts'
+import { countRenders } from './count-renders.ts'
+
+const exchanges = 60
+
+describe.skipIf(!hasBrowser)('a long thread', () => {
+  let server: AppServer
+  let browser: Browser
+  beforeAll(async () => {
+    server = await startAppServer({ delayMs: 0 })
+    browser = await openBrowser()
+    for (let index = 1; index <= exchanges; index++) await send(server, index)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  it('opens at its end and draws only what is near the screen', async () => {
+    const chat = await openChat(browser, `${server.url}/t/long`)
+    await chat.page.getByText('Message number 60', { exact: true }).waitFor()
+    expect(await chat.page.locator('.hf-row').count()).toBeLessThan(40)
+    expect(await distanceFromEnd(chat.page)).toBeLessThan(2)
+    expect(await chat.page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[PG2] keeps the reader’s place while older messages come in, up to the first', async () => {
+    const chat = await openChat(browser, `${server.url}/t/long`)
+    const { page } = chat
+    await page.getByText('Message number 60', { exact: true }).waitFor()
+    const jumps: number[] = []
+    for (let pages = 0; pages < 12; pages++) {
+      await page
+        .locator('.hf-scroll')
+        .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 900))
+      jumps.push(await placeDrift(page))
+      if ((await page.getByText('Message number 1', { exact: true }).count()) > 0) break
+    }
+    expect(Math.max(...jumps.map(Math.abs))).toBeLessThan(3)
+    await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTo(0, 0))
+    await expect
+      .poll(async () => {
+        await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTo(0, 0))
+        return page.getByText('Message number 1', { exact: true }).count()
+      })
+      .toBe(1)
+    await page.getByRole('button', { name: 'Latest' }).click()
+    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[RS1] leaves the reader where they are when an answer grows below', async () => {
+    const chat = await openChat(browser, `${server.url}/t/long`)
+    const { page } = chat
+    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await page
+      .locator('.hf-scroll')
+      .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 1_500))
+    await page.getByRole('button', { name: 'Latest' }).waitFor()
+    const before = await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTop)
+    await send(server, 61)
+    await page.getByRole('button', { name: 'Latest' }).waitFor()
+    expect(await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTop)).toBe(before)
+    await chat.close()
+  })
+
+  it('shows the message that a link names', async () => {
+    const chat = await openChat(browser, `${server.url}/t/long#message-3`)
+    const target = chat.page.locator('.hf-row[data-target]')
+    await target.getByText('Message number 3', { exact: true }).waitFor()
+    const box = await target.boundingBox()
+    expect(box?.y).toBeGreaterThan(0)
+    expect(box?.y).toBeLessThan(300)
+    await chat.close()
+  })
+
+  it('draws only the message that a delta touches', async () => {
+    const chat = await openChat(browser, `${server.url}/t/long`)
+    const { page } = chat
+    await page.addInitScript(countRenders)
+    await page.reload()
+    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await page.locator('.hf-turn').last().waitFor()
+    const counts = () =>
+      page.evaluate(() => ({
+        ...(globalThis as unknown as { renders: Record<string, number> }).renders,
+      }))
+    await chat.ask('Write a long answer')
+    await page.locator('[data-role=draft]').waitFor()
+    const before = await counts()
+    await page.locator('[data-role=draft]').getByText('About views').first().waitFor()
+    const after = await counts()
+    const drawn = Object.keys(after).filter((id) => after[id] !== before[id])
+    const last = await page.locator('.hf-turn').last().getAttribute('data-message-id')
+    expect(drawn).toEqual([last])
+    await chat.close()
+  })
+})
+
+async function send({ url }: AppServer, index: number): Promise<void> {
+  const text = `Message number ${index}`
+  const message = { id: `message-${index}`, role: 'user', parts: [{ type: 'text', text }] }
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'long', messages: [message], trigger: 'submit-message' }),
+  })
+  await response.text()
+}
+
+const distanceFromEnd = (page: Page): Promise<number> =>
+  page
+    .locator('.hf-scroll')
+    .evaluate((scroll) => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight)
+
+/** How far the first message on the screen has moved when everything has settled. */
+function placeDrift(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const frames = (count: number) =>
+      new Promise<void>((resolve) => {
+        const next = (left: number) =>
+          left === 0 ? resolve() : requestAnimationFrame(() => next(left - 1))
+        next(count)
+      })
+    await frames(2)
+    const top = document.querySelector('.hf-scroll')?.getBoundingClientRect().top ?? 0
+    const first = [...document.querySelectorAll('.hf-row > [data-message-id]')].find(
+      (row) => row.getBoundingClientRect().bottom > top + 40,
+    )
+    const before = first?.getBoundingClientRect().top ?? 0
+    await frames(30)
+    const id = first?.getAttribute('data-message-id')
+    const now = document.querySelector(`[data-message-id="${id}"]`)
+    return (now?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY) - before
+  })
+}
