@@ -12,10 +12,13 @@ export async function buildWeb(): Promise<void> {
   if (isFresh()) return
   const { build } = await import('vite')
   const outDir = join(import.meta.dirname, `dist-${process.pid}`)
-  await build({
-    configFile: join(import.meta.dirname, 'web/vite.config.ts'),
-    build: { outDir, emptyOutDir: true },
-  })
+  const configFile = join(import.meta.dirname, 'web/vite.config.ts')
+  // A test that builds the page must get the one that people get.
+  const { NODE_ENV: before } = process.env
+  process.env['NODE_ENV'] = 'production'
+  await build({ configFile, build: { outDir, emptyOutDir: true } })
+  if (before === undefined) delete process.env['NODE_ENV']
+  else process.env['NODE_ENV'] = before
   await replaceFolder(outDir, webFolder)
 }
 

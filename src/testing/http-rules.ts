@@ -2,6 +2,7 @@ import { aboutRules } from './http-rules/about-rules.ts'
 import { approvalRules } from './http-rules/approval-rules.ts'
 import { badInputRules } from './http-rules/bad-input-rules.ts'
 import { chatRules } from './http-rules/chat-rules.ts'
+import { decisionRules } from './http-rules/decision-rules.ts'
 import { eventRules } from './http-rules/event-rules.ts'
 import type { HttpRule } from './http-rules/http-rule.ts'
 import { importRules } from './http-rules/import-rules.ts'
@@ -23,6 +24,7 @@ export const httpRules: readonly HttpRule[] = [
   ...eventRules,
   ...toolCallRules,
   ...approvalRules,
+  ...decisionRules,
   ...chatRules,
   ...streamRules,
   ...importRules,

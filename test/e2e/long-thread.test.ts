@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
 
   it('opens at its end and draws only what is near the screen', async () => {
     const chat = await openChat(browser, `${server.url}/t/long`)
-    await chat.page.getByText('Message number 60', { exact: true }).waitFor()
+    await said(chat.page, 60).waitFor()
     expect(await chat.page.locator('.hf-row').count()).toBeLessThan(40)
     expect(await distanceFromEnd(chat.page)).toBeLessThan(2)
     expect(await chat.page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
@@ -33,25 +33,25 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   it('[PG2] keeps the reader’s place while older messages come in, up to the first', async () => {
     const chat = await openChat(browser, `${server.url}/t/long`)
     const { page } = chat
-    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await said(page, 60).waitFor()
     const jumps: number[] = []
     for (let pages = 0; pages < 12; pages++) {
       await page
         .locator('.hf-scroll')
         .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 900))
       jumps.push(await placeDrift(page))
-      if ((await page.getByText('Message number 1', { exact: true }).count()) > 0) break
+      if ((await said(page, 1).count()) > 0) break
     }
     expect(Math.max(...jumps.map(Math.abs))).toBeLessThan(3)
     await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTo(0, 0))
     await expect
       .poll(async () => {
         await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTo(0, 0))
-        return page.getByText('Message number 1', { exact: true }).count()
+        return said(page, 1).count()
       })
       .toBe(1)
     await page.getByRole('button', { name: 'Latest' }).click()
-    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await said(page, 60).waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
     expect(await chat.faults()).toEqual([])
     await chat.close()
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   it('[RS1] leaves the reader where they are when an answer grows below', async () => {
     const chat = await openChat(browser, `${server.url}/t/long`)
     const { page } = chat
-    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await said(page, 60).waitFor()
     await page
       .locator('.hf-scroll')
       .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 1_500))
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   it('shows the message that a link names', async () => {
     const chat = await openChat(browser, `${server.url}/t/long#message-3`)
     const target = chat.page.locator('.hf-row[data-target]')
-    await target.getByText('Message number 3', { exact: true }).waitFor()
+    await target.locator('.hf-user-text', { hasText: /number 3$/ }).waitFor()
     const box = await target.boundingBox()
     expect(box?.y).toBeGreaterThan(0)
     expect(box?.y).toBeLessThan(300)
@@ -87,16 +87,17 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     const { page } = chat
     await page.addInitScript(countRenders)
     await page.reload()
-    await page.getByText('Message number 60', { exact: true }).waitFor()
+    await said(page, 60).waitFor()
     await page.locator('.hf-turn').last().waitFor()
     const counts = () =>
       page.evaluate(() => ({
         ...(globalThis as unknown as { renders: Record<string, number> }).renders,
       }))
-    await chat.ask('Write a long answer')
-    await page.locator('[data-role=draft]').waitFor()
+    await chat.ask('Call 30 tools')
+    await chat.widget.waitFor()
     const before = await counts()
-    await page.locator('[data-role=draft]').getByText('About views').first().waitFor()
+    await chat.widget.getByText('Used 30 tools').waitFor()
+    await chat.ended()
     const after = await counts()
     const drawn = Object.keys(after).filter((id) => after[id] !== before[id])
     const last = await page.locator('.hf-turn').last().getAttribute('data-message-id')
@@ -115,6 +116,9 @@ async function send({ url }: AppServer, index: number): Promise<void> {
   })
   await response.text()
 }
+
+const said = (page: Page, index: number) =>
+  page.locator('.hf-user-text', { hasText: new RegExp(`^Message number ${index}$`) })
 
 const distanceFromEnd = (page: Page): Promise<number> =>
   page

@@ -62,6 +62,8 @@ export const ledgerSql = {
 
   readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
     ORDER BY seq DESC LIMIT ?`,
+  readPlacesUpward: `SELECT seq FROM messages WHERE thread = ? AND seq > ? AND retired_seq IS NULL
+    ORDER BY seq LIMIT ?`,
   findRunning: `SELECT seq, message_id AS messageId FROM messages
     WHERE thread = ? AND status = 'running' AND retired_seq IS NULL ORDER BY seq DESC`,
   // By that index, or every retired message between the edges would be read as well.

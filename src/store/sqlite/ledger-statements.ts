@@ -90,6 +90,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
     sealTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, ...AtPlace]>(sql.sealTurn),
     readPlaces: prepare<[ThreadKey, before: Seq, limit: number], { seq: Seq }>(sql.readPlaces),
+    readPlacesUpward: prepare<[ThreadKey, after: Seq, limit: number], { seq: Seq }>(
+      sql.readPlacesUpward,
+    ),
     findRunning: prepare<InThread, { seq: Seq; messageId: MessageId }>(sql.findRunning),
     readMessages: prepare<[ThreadKey, first: Seq, last: Seq], MessageRow>(sql.readMessages),
     readMessage: prepare<ById, MessageRow>(sql.readMessage),

@@ -14,18 +14,20 @@ export function readPage(statements: LedgerStatements, query: PageQuery): Page |
   const running = query.live === 'exclude' ? statements.findRunning.all(thread) : []
   const leftOut = new Set<Seq>(running.map((turn) => turn.seq))
   const wanted = placesToRead(limit)
-  const places = statements.readPlaces
-    .all(thread, before ?? Number.MAX_SAFE_INTEGER, wanted + leftOut.size)
-    .map((row) => row.seq)
-    .filter((found) => !leftOut.has(found))
+  const isUpward = query.order === 'oldest-first'
+  const found = isUpward
+    ? statements.readPlacesUpward.all(thread, before ?? 0, wanted + leftOut.size)
+    : statements.readPlaces.all(thread, before ?? Number.MAX_SAFE_INTEGER, wanted + leftOut.size)
+  const places = found.map((row) => row.seq).filter((at) => !leftOut.has(at))
   const edges = planPage(places.slice(0, wanted), limit)
 
-  const [newest] = edges.places
-  const oldest = edges.places.at(-1)
-  const rows =
-    newest === undefined || oldest === undefined
+  const [first] = edges.places
+  const last = edges.places.at(-1)
+  const inside =
+    first === undefined || last === undefined
       ? []
-      : statements.readMessages.all(thread, oldest, newest)
+      : statements.readMessages.all(thread, Math.min(first, last), Math.max(first, last))
+  const rows = isUpward ? inside.toReversed() : inside
   return {
     seq,
     messages: rows

@@ -1,39 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ToolCallRecord } from '../../views/tool-call-record.ts'
-import {
-  type Conversation,
-  converse,
-  readCalls,
-  readChunks,
-  readMessages,
-  typesOf,
-} from './chat-talk.ts'
-import { isEnded, openFeed } from './event-feed.ts'
-import { assertError, createHttpClient, type HttpClient, newId } from './http-client.ts'
+import { decisionOf, note, untilEnded, waitFor } from './approval-talk.ts'
+import { readCalls, readChunks, readMessages, typesOf } from './chat-talk.ts'
+import { createHttpClient } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
-
-interface Waiting extends Conversation {
-  readonly calls: readonly ToolCallRecord[]
-}
-
-async function waitFor(client: HttpClient, text: string): Promise<Waiting> {
-  const talk = await converse(client, text)
-  const calls = await readCalls(client, talk.messageId)
-  assert.ok(calls.every(({ state }) => state === 'awaiting-approval'))
-  return { ...talk, calls }
-}
-
-const decisionOf = ({ threadId }: Conversation, call: ToolCallRecord | undefined) =>
-  `/api/threads/${threadId}/tool-calls/${call?.id}/decision`
-
-async function untilEnded(client: HttpClient, { threadId }: Conversation): Promise<void> {
-  const feed = await openFeed(client, threadId, { after: 0 })
-  await feed.until(isEnded)
-  await feed.close()
-}
-
-/** Of a note that does not exist, so that whoever runs this keeps their notes. */
-const note = () => newId('Nothing')
 
 export const approvalRules: readonly HttpRule[] = [
   {
@@ -97,91 +66,6 @@ export const approvalRules: readonly HttpRule[] = [
         ['denied', 'denied', 'rejected'],
       )
       assert.equal(call?.decision?.feedback, feedback)
-    },
-  },
-  {
-    id: 'AP2',
-    claim: 'answers the same decision again the same way, and another with who decided what',
-    async check(fixture) {
-      const client = createHttpClient(fixture)
-      const waiting = await waitFor(client, `delete note ${note()}`)
-      const path = decisionOf(waiting, waiting.calls[0])
-      const answers = await Promise.all(
-        [0, 1, 2].map(() => client.post(path, { decision: 'reject' })),
-      )
-      for (const answer of [...answers, await client.post(path, { decision: 'reject' })]) {
-        assert.deepEqual([answer.status, answer.body], [200, { status: 'rejected' }])
-      }
-      const error = assertError(await client.post(path, { decision: 'accept' }), 409)
-      assert.equal(error.code, 'already-decided')
-      assert.equal(error['decision'], 'rejected')
-      assert.equal(typeof error['decidedBy'], 'string')
-    },
-  },
-  {
-    id: 'AP3',
-    claim: 'takes edited arguments that fit, and refuses those that do not',
-    async check(fixture) {
-      const client = createHttpClient(fixture)
-      const waiting = await waitFor(client, `delete note ${note()}`)
-      const path = decisionOf(waiting, waiting.calls[0])
-      for (const args of [{ title: 7 }, {}, null, 'Ideas', []]) {
-        assertError(await client.post(path, { decision: 'accept', args }), 422, 'invalid-args')
-      }
-      const [still] = await readCalls(client, waiting.messageId)
-      assert.equal(still?.state, 'awaiting-approval')
-      const title = note()
-      const accepted = await client.post(path, { decision: 'accept', args: { title } })
-      assert.deepEqual(accepted.body, { status: 'accepted' })
-      await untilEnded(client, waiting)
-      const [call] = await readCalls(client, waiting.messageId)
-      assert.deepEqual(call?.arguments, { title })
-      const again = await client.post(path, { decision: 'accept', args: { title } })
-      assert.equal(again.status, 200)
-      const other = await client.post(path, { decision: 'accept', args: { title: 'x' } })
-      assertError(other, 409, 'already-decided')
-    },
-  },
-  {
-    id: 'AP6',
-    claim: 'decides several calls in one request, with one result each, in order',
-    async check(fixture) {
-      const client = createHttpClient(fixture)
-      const [a, b, c] = [note(), note(), note()]
-      const waiting = await waitFor(client, `delete notes ${a}, ${b} and ${c}`)
-      const [first, second, third] = waiting.calls
-      const missing = newId('call')
-      const { status, body } = await client.post<{
-        readonly results: readonly { readonly error?: { readonly code: string } }[]
-      }>(`/api/threads/${waiting.threadId}/decisions`, {
-        decisions: [
-          { callId: first?.id, decision: 'reject' },
-          { callId: missing, decision: 'reject' },
-          { callId: second?.id, decision: 'accept', args: { title: 1 } },
-          { callId: third?.id, decision: 'reject', feedback: 'no' },
-        ],
-      })
-      assert.equal(status, 200)
-      assert.deepEqual(body.results[0], { callId: first?.id, status: 'rejected' })
-      assert.deepEqual(body.results[1]?.error?.code, 'call-not-found')
-      assert.deepEqual(body.results[2]?.error?.code, 'invalid-args')
-      assert.deepEqual(body.results[3], { callId: third?.id, status: 'rejected' })
-      const [, open] = await readCalls(client, waiting.messageId)
-      assert.equal(open?.state, 'awaiting-approval')
-    },
-  },
-  {
-    id: 'AP9',
-    claim: 'refuses a decision on a call that does not wait or is not there',
-    async check(fixture) {
-      const client = createHttpClient(fixture)
-      const talk = await converse(client, 'weather in Paris')
-      const [call] = await readCalls(client, talk.messageId)
-      const decided = await client.post(decisionOf(talk, call), { decision: 'accept' })
-      assertError(decided, 409, 'not-waiting')
-      const other = await converse(client, 'hello')
-      assertError(await client.post(decisionOf(other, call), { decision: 'accept' }), 404)
-      assertError(await client.post(decisionOf(talk, call), { decision: 'perhaps' }), 400)
     },
   },
   {

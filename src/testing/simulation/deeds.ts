@@ -13,7 +13,7 @@ export function doSomething(world: World, senders: Senders): void {
   const waiting = findWaiting(world, threadId)
   const deeds: readonly (readonly [weight: number, deed: () => void])[] = [
     [7, () => senders.send(threadId, process)],
-    [2, () => senders.repeat(threadId, process)],
+    [2, () => sendAgain(world, senders, threadId, process)],
     [1.5, () => senders.edit(threadId, process)],
     [1.5, () => senders.regenerate(threadId, process)],
     [2, () => senders.continue(threadId, process)],
@@ -67,6 +67,17 @@ function answerSomebody(world: World, threadId: ThreadId, process: SimulatedProc
   world.count('decision-race')
   const by = random.pick(['ann', 'bob', 'bob'])
   decide(world, threadId, someProcess(world), by, [randomDecision(world, call)])
+}
+
+/** A client sends a message again, perhaps just when somebody else has it answered anew. */
+function sendAgain(
+  world: World,
+  senders: Senders,
+  threadId: ThreadId,
+  process: SimulatedProcess,
+): void {
+  senders.repeat(threadId, process)
+  if (world.random.chance(0.3)) senders.regenerate(threadId, someProcess(world))
 }
 
 function stall(world: World, process: SimulatedProcess): void {

@@ -81,7 +81,7 @@ export function createSenders(world: World): Senders {
       const isRetired = (id: MessageId) =>
         isStored(threadId, id) && !shownTo(threadId).some((message) => message.id === id)
       // One that was edited away is not sent again by anybody.
-      const candidates = ids.slice(-3).filter((id) => !isRetired(id))
+      const candidates = ids.slice(-8).filter((id) => !isRetired(id))
       if (candidates.length === 0) return
       ask(process, { threadId, message: messageOf(random.pick(candidates)) })
     },

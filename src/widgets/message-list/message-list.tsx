@@ -29,10 +29,13 @@ export function MessageList(props: MessageListProps): ReactNode {
     loadOlder,
     target,
   })
-  const items = virtualizer.getVirtualItems()
-  const shown = isPrinting ? rows.map((_, index) => ({ index })) : items
+  // Each row stands by itself: one that turns out taller than thought moves no other before it is known.
+  const shown = isPrinting
+    ? rows.map((_, index) => ({ index, style: undefined }))
+    : virtualizer
+        .getVirtualItems()
+        .map(({ index, start }) => ({ index, style: { transform: `translateY(${start}px)` } }))
   const height = isPrinting ? undefined : virtualizer.getTotalSize()
-  const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
   return (
     <div className="hf-list">
       <section
@@ -50,23 +53,22 @@ export function MessageList(props: MessageListProps): ReactNode {
             {texts.loadingOlder}
           </p>
         )}
-        <div className="hf-rows" style={{ height }}>
-          <div style={{ transform: `translateY(${offset}px)` }}>
-            {shown.map(({ index }) => {
-              const row = rows[index]
-              return row === undefined ? null : (
-                <div
-                  key={row.key}
-                  className="hf-row"
-                  data-index={index}
-                  data-target={row.key === target ? true : undefined}
-                  ref={virtualizer.measureElement}
-                >
-                  <RowView row={row} isLast={index === rows.length - 1} />
-                </div>
-              )
-            })}
-          </div>
+        <div className="hf-rows" data-printing={isPrinting ? true : undefined} style={{ height }}>
+          {shown.map(({ index, style }) => {
+            const row = rows[index]
+            return row === undefined ? null : (
+              <div
+                key={row.key}
+                className="hf-row"
+                style={style}
+                data-index={index}
+                data-target={row.key === target ? true : undefined}
+                ref={virtualizer.measureElement}
+              >
+                <RowView row={row} isLast={index === rows.length - 1} />
+              </div>
+            )
+          })}
         </div>
       </section>
       {!isAtEnd && (

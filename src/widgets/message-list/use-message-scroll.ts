@@ -1,5 +1,6 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
 
 export interface MessageScrollOptions {
@@ -19,7 +20,8 @@ export interface MessageScroll {
 }
 
 const nearEndPx = 80
-const rowsAhead = 4
+/** About a screen ahead, so that who scrolls up seldom waits. */
+const nearTopPx = 800
 
 /**
  * The scroll position belongs to the reader: it follows new text only from the end, keeps its place
@@ -52,15 +54,20 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     if (wanted === -1) virtualizer.scrollToEnd()
     else virtualizer.scrollToIndex(wanted, { align: 'start' })
   }, [virtualizer, rows.length, wanted, isFetchingTarget])
+  // In strict mode a list is taken away and put back once: it is then to be placed again.
+  useLayoutEffect(
+    () => () => {
+      isPlaced.current = false
+    },
+    [],
+  )
 
-  const first = virtualizer.getVirtualItems()[0]?.index ?? 0
-  const isNearTop = rows.length > 0 && isPlaced.current && first <= rowsAhead
+  const [fill] = useState(createFiller)
   useEffect(() => {
-    if (hasOlder && (isNearTop || isFetchingTarget)) {
-      // It is asked for again by the next scroll.
-      loadOlder().catch(() => undefined)
-    }
-  }, [hasOlder, isNearTop, isFetchingTarget, loadOlder, rows.length])
+    const isWanted = () =>
+      isPlaced.current && (scroller.current?.scrollTop ?? Number.POSITIVE_INFINITY) < nearTopPx
+    return fill.watch({ isWanted: () => hasOlder && (isFetchingTarget || isWanted()), loadOlder })
+  }, [fill, scroller, hasOlder, isFetchingTarget, loadOlder, rows.length])
 
   const last = rows.at(-1)
   const written = last?.kind === 'pending' ? last.key : undefined
@@ -71,10 +78,15 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   return {
     virtualizer,
     isAtEnd,
-    onScroll: () => setAtEnd(distanceFromEnd(scroller.current) < nearEndPx),
+    onScroll() {
+      const top = scroller.current?.scrollTop ?? 0
+      setAtEnd(rangeOf(scroller.current) - top < nearEndPx)
+      fill.check()
+    },
     jumpToLatest: () => virtualizer.scrollToEnd(),
   }
 }
 
-const distanceFromEnd = (element: HTMLElement | null): number =>
-  element === null ? 0 : element.scrollHeight - element.scrollTop - element.clientHeight
+/** How far it can be scrolled at all. */
+const rangeOf = (element: HTMLElement | null): number =>
+  element === null ? 0 : element.scrollHeight - element.clientHeight
