@@ -1,4 +1,6 @@
 import { type Call, isOpenCall, needsPerson } from '../core/call.ts'
+import type { EngineOptions } from './options.ts'
+import type { Toolbox } from './tool-policy.ts'
 import { callsOf, type Step, type Turn, type TurnEnding, type TurnWait } from '../core/message.ts'
 
 /** What the run does next. It follows from the turn alone, so a recovered run goes on as the first would. */
@@ -18,6 +20,14 @@ export interface NextOptions {
   /** Whether the turn waits for a person when an outcome is unknown, or tells the model and goes on. */
   readonly unknownWaits: boolean
 }
+
+/** The same for every plan of one engine. */
+export const nextOptions = (options: EngineOptions, toolbox: Toolbox): NextOptions => ({
+  maxSteps: options.maxSteps,
+  unknownWaits: options.unknownOutcome === 'wait',
+  isExecutable: toolbox.isExecutable,
+  isKnown: (name) => toolbox.find(name) !== undefined,
+})
 
 /** Called with no step open: every step has ended or was abandoned. */
 export function planNext(turn: Turn, options: NextOptions): NextAction {

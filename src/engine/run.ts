@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
-import { planNext } from './plan-next.ts'
+import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { runCalls } from './run-calls.ts'
 import type { EndableRun, Run } from './run-context.ts'
@@ -103,13 +103,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
-  const plan = (turn: Turn) =>
-    planNext(turn, {
-      maxSteps: options.maxSteps,
-      unknownWaits: options.unknownOutcome === 'wait',
-      isExecutable: toolbox.isExecutable,
-      isKnown: (name) => toolbox.find(name) !== undefined,
-    })
+  const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)

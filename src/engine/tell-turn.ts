@@ -5,7 +5,7 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import type { AppendResult } from '../store/store.ts'
 import type { Engine } from './engine.ts'
-import { planNext } from './plan-next.ts'
+import { nextOptions, planNext } from './plan-next.ts'
 
 export interface Telling<Answer> {
   readonly events: readonly NewTurnEvent[]
@@ -62,11 +62,5 @@ function write(
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
   const { options, toolbox } = engine
   const numbered = events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index }))
-  const next = planNext(foldTurn(turn, numbered), {
-    maxSteps: options.maxSteps,
-    unknownWaits: options.unknownOutcome === 'wait',
-    isExecutable: toolbox.isExecutable,
-    isKnown: (name) => toolbox.find(name) !== undefined,
-  })
-  return next.kind !== 'wait'
+  return planNext(foldTurn(turn, numbered), nextOptions(options, toolbox)).kind !== 'wait'
 }

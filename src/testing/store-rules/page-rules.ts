@@ -25,7 +25,8 @@ const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
 export const pageRules: readonly StoreRule[] = [
   {
     id: 'PG2',
-    claim: 'gives the whole thread once in pages of every size, with turns broken off anywhere',
+    claim:
+      'gives the whole thread once in pages of every size, either way, with turns broken off anywhere',
     async check({ open }) {
       for (let seed = 200; seed < 208; seed++) {
         const shape = seed % 2 === 0 ? 'any' : 'crashed'
@@ -35,8 +36,10 @@ export const pageRules: readonly StoreRule[] = [
         await writeLedger(store, seed, ledger)
         const expected = newestFirst(foldFacts(ledger))
         for (let limit = 1; limit <= expected.length + 1; limit++) {
-          const messages = await readAllPages(store, limit)
-          assert.deepEqual(messages, expected, `seed ${seed}, pages of ${limit}`)
+          const where = `seed ${seed}, pages of ${limit}`
+          assert.deepEqual(await readAllPages(store, limit), expected, where)
+          const upward = await readAllPages(store, limit, { order: 'oldest-first' })
+          assert.deepEqual(upward, expected.toReversed(), `${where}, oldest first`)
         }
       }
     },

@@ -29,13 +29,7 @@ export function MessageList(props: MessageListProps): ReactNode {
     loadOlder,
     target,
   })
-  // Each row stands by itself: one that turns out taller than thought moves no other before it is known.
-  const shown = isPrinting
-    ? rows.map((_, index) => ({ index, style: undefined }))
-    : virtualizer
-        .getVirtualItems()
-        .map(({ index, start }) => ({ index, style: { transform: `translateY(${start}px)` } }))
-  const height = isPrinting ? undefined : virtualizer.getTotalSize()
+  const shown = isPrinting ? rows.map((_, index) => ({ index })) : virtualizer.getVirtualItems()
   return (
     <div className="hf-list">
       <section
@@ -53,14 +47,17 @@ export function MessageList(props: MessageListProps): ReactNode {
             {texts.loadingOlder}
           </p>
         )}
-        <div className="hf-rows" data-printing={isPrinting ? true : undefined} style={{ height }}>
-          {shown.map(({ index, style }) => {
+        <div
+          className="hf-rows"
+          data-printing={isPrinting ? true : undefined}
+          ref={virtualizer.containerRef}
+        >
+          {shown.map(({ index }) => {
             const row = rows[index]
             return row === undefined ? null : (
               <div
                 key={row.key}
                 className="hf-row"
-                style={style}
                 data-index={index}
                 data-target={row.key === target ? true : undefined}
                 ref={virtualizer.measureElement}

@@ -1,4 +1,4 @@
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type ReactVirtualizer, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
@@ -13,7 +13,7 @@ export interface MessageScrollOptions {
 }
 
 export interface MessageScroll {
-  readonly virtualizer: Virtualizer<HTMLElement, Element>
+  readonly virtualizer: ReactVirtualizer<HTMLElement, Element>
   readonly isAtEnd: boolean
   readonly onScroll: () => void
   readonly jumpToLatest: () => void
@@ -39,6 +39,8 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     estimateSize: () => 140,
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 6,
+    // It places rows itself, at once: one that turns out taller than thought never pushes what is read.
+    directDomUpdates: true,
     paddingStart: 12,
     paddingEnd: 20,
     anchorTo: 'end',
