@@ -2,6 +2,8 @@ import { availableParallelism, cpus } from 'node:os'
 import { benchAppend } from './append.ts'
 import { benchFold } from './fold.ts'
 import { benchPage } from './page.ts'
+import { benchThreads } from './threads.ts'
+import { benchTransfer } from './transfer.ts'
 import { benchTurn } from './turn.ts'
 
 /** `npm run bench`, or `npm run bench -- page fold` for some of it. */
@@ -10,6 +12,8 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   append: benchAppend,
   page: benchPage,
   turn: benchTurn,
+  threads: benchThreads,
+  transfer: benchTransfer,
 }
 
 const wanted = process.argv.slice(2)

@@ -106,8 +106,10 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   })
 
   const repeat = (everyMs: number, work: () => Promise<unknown>): (() => void) => {
+    let isOver = false
     let cancel = () => {}
     const next = () => {
+      if (isOver) return
       cancel = clock.after(everyMs, () => {
         work()
           .catch((error: unknown) => emit({ type: 'recovery-failed', error }))
@@ -115,7 +117,10 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       })
     }
     next()
-    return () => cancel()
+    return () => {
+      isOver = true
+      cancel()
+    }
   }
   const recover = () => recoverAbandoned(engine)
   const heartbeat = async () => {
@@ -128,8 +133,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       ),
     )
   }
-  const timers = [repeat(Math.ceil(chosen.leaseMs / 3), heartbeat)]
-  if (chosen.recoverEveryMs > 0) timers.push(repeat(chosen.recoverEveryMs, recover))
+  const stopHeart = repeat(Math.ceil(chosen.leaseMs / 3), heartbeat)
+  const stopRecovery = chosen.recoverEveryMs > 0 ? repeat(chosen.recoverEveryMs, recover) : () => {}
 
   const unwatch = store.watch(({ threadId, stop }) => {
     if (stop !== true || threadId === null) return
@@ -175,10 +180,14 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     recover,
     settled,
     async close({ graceMs = 0 } = {}) {
-      for (const cancel of timers) cancel()
-      await Promise.race([settled(), wait(clock, graceMs)])
+      stopRecovery()
+      const finished = new AbortController()
+      const done = settled().finally(() => finished.abort())
+      await Promise.race([done, wait(clock, graceMs, finished.signal)])
       for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
       await settled()
+      // The heart beats until the last run is over: a run in its grace must not be taken for dead.
+      stopHeart()
       unwatch()
       hub.close()
     },

@@ -15,7 +15,7 @@ import { stores } from './live-seeds.ts'
 
 type Break = Omit<Partial<SimulationOptions>, 'seed'>
 
-const mostSeeds = 400
+const mostSeeds = 1_000
 const timeoutMs = 60_000
 
 /** The first seed that shows this rule to be broken. */

@@ -1,5 +1,6 @@
 import { type ReactVirtualizer, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { estimateRow } from './estimate-row.ts'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
 
@@ -36,7 +37,7 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const virtualizer = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 140,
+    estimateSize: (index) => estimateRow(rows[index]),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 6,
     // It places rows itself, at once: one that turns out taller than thought never pushes what is read.

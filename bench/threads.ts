@@ -1,0 +1,109 @@
+import { createHoldfast, foldThread, type OwnerId, parseThreadId, type ThreadView } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { type BenchEngine, openEngines } from './engines.ts'
+import { measure, ms, printTable, type Row } from './measure.ts'
+
+const threads = 200
+const deltas = 60
+const pauseMs = 20
+
+/** 200 threads stream at once in one process, and each is followed. */
+export async function benchThreads(): Promise<void> {
+  const rows: Row[] = []
+  for (const engine of await openEngines()) {
+    rows.push(...(await streamAll(engine)), ...(await catchUp(engine)))
+    await engine.close()
+  }
+  printTable(`Threads: ${threads} at once, ${deltas} words each, one every ${pauseMs} ms`, rows)
+}
+
+async function streamAll({ name, store }: BenchEngine): Promise<readonly Row[]> {
+  const words = Array.from({ length: deltas }, (_, index) => [
+    { text: `word ${index} ` },
+    { waitMs: pauseMs },
+  ]).flat()
+  let commits = 0
+  const holdfast = createHoldfast({
+    store,
+    model: scriptedModel(() => words),
+    recoverEveryMs: 0,
+    hooks: (event) => void (event.type === 'committed' && commits++),
+  })
+  const ids = Array.from({ length: threads }, (_, index) => parseThreadId(`stream-${index}`))
+  for (const id of ids) await store.createThread({ id, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  const before = process.memoryUsage().heapUsed
+  const started = performance.now()
+  const behind: number[] = []
+  let seen = 0
+  const follow = async (id: (typeof ids)[number]) => {
+    let view: ThreadView = { seq: 0, messages: [] }
+    const stop = new AbortController()
+    for await (const frame of holdfast.subscribe(id, 0, stop.signal)) {
+      const now = Date.now()
+      for (const change of frame.changes) {
+        if (change.kind === 'event') behind.push(now - change.event.at)
+      }
+      seen += frame.changes.length
+      view = foldThread(view, frame.changes)
+      const turn = view.messages.at(-1)
+      if (turn?.role === 'assistant' && turn.progress.status === 'ended') stop.abort()
+    }
+    return view.seq
+  }
+  const parts = [{ type: 'text', text: 'go' }] as const
+  const following = ids.map(follow)
+  for (const [index, threadId] of ids.entries()) {
+    await holdfast.send({ threadId, message: { id: `u${index}` as never, parts } })
+  }
+  const reached = await Promise.all(following)
+  const seconds = (performance.now() - started) / 1_000
+  const stored = await Promise.all(ids.map((id) => store.readThread(id)))
+  const missing = stored.filter((thread, index) => thread?.seq !== reached[index]).length
+  if (missing > 0) throw new Error(`${missing} followers missed something`)
+  const sorted = behind.toSorted((left, right) => left - right)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
+  const heap = (process.memoryUsage().heapUsed - before) / threads / 1_024
+  await holdfast.close()
+  return [
+    { what: `${name}: changes that reached their followers`, measured: `${seen}, all of them` },
+    {
+      what: `${name}: changes per second, commits`,
+      measured: `${Math.round(seen / seconds)}, ${commits}`,
+    },
+    {
+      what: `${name}: from the model to the follower, p50 and p99`,
+      measured: `${at(0.5)} and ${at(0.99)} ms`,
+    },
+    { what: `${name}: heap per run`, measured: `${Math.max(0, heap).toFixed(0)} kB` },
+  ]
+}
+
+/** A turn of 5,000 events is caught up with in one read and one fold. */
+async function catchUp({ name, store }: BenchEngine): Promise<readonly Row[]> {
+  const threadId = parseThreadId('catch-up')
+  await store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  const turnId = 'long-turn' as never
+  const text = Array.from({ length: 5_000 }, () => ({
+    type: 'text-appended' as const,
+    turnId,
+    at: 1,
+    block: 't',
+    delta: 'word ',
+  }))
+  await store.commit([
+    {
+      threadId,
+      events: [
+        { type: 'turn-started', turnId, at: 1, replyTo: null },
+        { type: 'step-started', turnId, at: 1, step: 0 },
+        { type: 'text-started', turnId, at: 1, block: 't', kind: 'text' },
+        ...text,
+      ],
+    },
+  ])
+  const [read] = await measure(
+    [{ name: 'catch up', run: () => store.readMessage(threadId, turnId) }],
+    15,
+  )
+  return [{ what: `${name}: catching up on 5,000 events`, measured: ms(read?.medianMs ?? 0) }]
+}
