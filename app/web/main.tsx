@@ -6,6 +6,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { cards } from './cards/cards.ts'
+import { TokenGate } from './token-gate.tsx'
+import { tokenHeaders } from './token.ts'
 import { applyTheme, readTheme } from './theme.ts'
 
 applyTheme(readTheme())
@@ -13,10 +15,12 @@ const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no #root.')
 createRoot(root).render(
   <StrictMode>
-    <HoldfastProvider>
-      <CardProvider cards={cards}>
-        <App />
-      </CardProvider>
-    </HoldfastProvider>
+    <TokenGate>
+      <HoldfastProvider headers={tokenHeaders}>
+        <CardProvider cards={cards}>
+          <App />
+        </CardProvider>
+      </HoldfastProvider>
+    </TokenGate>
   </StrictMode>,
 )

@@ -7,5 +7,5 @@ export function withDefined<Base extends object, Extra extends object>(
   for (const key in extra) {
     if (extra[key] !== undefined) Object.assign(result, { [key]: extra[key] })
   }
-  return result as ReturnType<typeof withDefined<Base, Extra>>
+  return result
 }

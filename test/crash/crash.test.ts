@@ -25,14 +25,15 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
     const database = join(folder, 'chat.db')
     return { database, effects, open: () => sqlite(database), drop: async () => remove() }
   }
-  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  const database = await createDatabase(inject('postgresUrl'))
+  const { url } = database
   return {
     database: url,
     effects,
     open: () => postgres(url),
     drop: async () => {
       remove()
-      await drop()
+      await database.drop()
     },
   }
 }
