@@ -60,9 +60,14 @@ async function drawAll(
   }
 }
 
+/** On a server of its own, whose list of threads looks like that of somebody who works with it. */
 async function drawReadme(opened: Browser): Promise<void> {
+  const fresh = await startAppServer({ delayMs: 0 })
   const page = await openPage(opened, { width: 1_200, height: 760 }, 'light')
-  await screens.weather(page, server)
+  for (const show of [screens.afl, screens.many, screens.opened, screens.cards, screens.weather]) {
+    await show(page, fresh)
+  }
   mkdirSync(join(project, 'docs/images'), { recursive: true })
   await page.screenshot({ path: join(project, 'docs/images/chat.png') })
+  await fresh.close()
 }

@@ -16,6 +16,8 @@ export type ScriptPart =
       readonly inputText?: string
       /** Streams the arguments in pieces before the call is whole. */
       readonly streamed?: boolean
+      /** Between the two halves of its arguments. */
+      readonly pauseMs?: number
       /** The arguments never become whole. */
       readonly cutOff?: boolean
       readonly providerResult?: Json
@@ -92,7 +94,7 @@ async function* play(
     else if ('reasoning' in part) yield* block('reasoning', id, part.reasoning, 1)
     else if ('call' in part) {
       called = true
-      yield* playCall(part, id)
+      yield* playCall(part, id, (ms) => wait(clock, ms, signal))
     } else {
       yield finish(part.finish)
       return
@@ -123,10 +125,11 @@ function* block(
   yield { type: `${kind}-end`, id }
 }
 
-function* playCall(
+async function* playCall(
   part: Extract<ScriptPart, { readonly call: string }>,
   place: string,
-): Generator<StreamPart> {
+  pause: (ms: number) => Promise<void>,
+): AsyncGenerator<StreamPart> {
   const { call: toolName, cutOff, providerResult } = part
   const toolCallId = part.id ?? `provider-${place}`
   const input = part.inputText ?? JSON.stringify(part.input)
@@ -135,6 +138,7 @@ function* playCall(
     const half = Math.ceil(input.length / 2)
     yield { type: 'tool-input-delta', id: toolCallId, delta: input.slice(0, half) }
     if (cutOff === true) return
+    if (part.pauseMs !== undefined) await pause(part.pauseMs)
     yield { type: 'tool-input-delta', id: toolCallId, delta: input.slice(half) }
     yield { type: 'tool-input-end', id: toolCallId }
   }

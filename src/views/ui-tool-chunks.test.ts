@@ -126,12 +126,12 @@ describe('the chunks of a turn', () => {
     expect(chunksOf([begin, ...text.slice(0, 2), failed], [1, 4]).slice(-6)).toEqual([
       { type: 'text-delta', id: '0', delta: 'Look' },
       { type: 'text-end', id: '0' },
-      { type: 'finish-step' },
       {
         type: 'data-holdfast',
         id: 'holdfast',
         data: { status: 'failed', message: 'Overloaded.', canContinue: false },
       },
+      { type: 'finish-step' },
       { type: 'finish', finishReason: 'error' },
       { type: 'error', errorText: 'Overloaded.' },
     ])
@@ -143,8 +143,8 @@ describe('the chunks of a turn', () => {
     expect(typesOf(chunks).slice(-5)).toEqual([
       'text-end',
       'tool-output-error',
-      'finish-step',
       'data-holdfast',
+      'finish-step',
       'finish',
     ])
   })

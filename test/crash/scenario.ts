@@ -34,6 +34,8 @@ function script({ prompt }: ScriptedCall): readonly ScriptPart[] {
   if (done === 0) {
     return [
       { text: 'Let me look. ', pieces: 3 },
+      // Long enough for the text to be committed by itself.
+      { waitMs: 30 },
       { call: 'look', input: { n: 1 }, streamed: true },
       { call: 'charge', input: { n: 2 } },
       { call: 'look', input: { n: 3 } },

@@ -61,7 +61,6 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   it('[CO2] [CO4] folds what was said before a call into the widget, which stays open meanwhile', async () => {
     const chat = await openChat(browser, server.url)
     await chat.ask('Search my notes for coffee')
-    await chat.page.getByText('Let me search your notes').waitFor()
     await chat.widget.click()
     await chat.ended()
     expect(await chat.widget.getAttribute('aria-expanded')).toBe('true')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseMessageId } from '../../src/core/ids.ts'
+import { type MessageId, parseMessageId } from '../../src/core/ids.ts'
 import { callsOf, isTurn } from '../../src/core/message.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
@@ -18,9 +18,13 @@ import {
   succeeded,
   text,
   thread,
+  tryAppend,
   turn,
+  user,
 } from '../../src/testing/store-rules/thread-script.ts'
 import { openTestDatabase } from './test-database.ts'
+
+const retired = (id: MessageId) => ({ type: 'messages-retired', messageIds: [id], at }) as const
 
 describe('the tables themselves', () => {
   it('[CL2] refuse to bring an ended call back, whoever asks', async () => {
@@ -135,6 +139,27 @@ describe('what comes back', () => {
     })
     const lazy = await readPage(store, { results: 'lazy' })
     expect(JSON.stringify(lazy).length).toBeLessThan(2000)
+  })
+})
+
+describe('an append that contradicts itself', () => {
+  it.each([
+    ['adds a message twice', [say('One'), say('Two')], 'exists'],
+    ['retires a message twice', [say('One'), retired(user), retired(user)], 'absent'],
+    ['retires what it adds, and adds it again', [say('One'), retired(user), say('Two')], undefined],
+  ])('[LG3] %s', async (_, events, state) => {
+    const database = await openTestDatabase()
+    const store = database.open()
+    await createThread(store)
+    const result = await tryAppend(store, events)
+    const { messages } = await readPage(store)
+    if (state === undefined) {
+      expect(result.kind).toBe('appended')
+      expect(messages).toMatchObject([{ id: user, seq: 3, parts: [{ text: 'Two' }] }])
+    } else {
+      expect(result).toEqual({ kind: 'illegal', subject: 'message', id: user, state })
+      expect(messages).toEqual([])
+    }
   })
 })
 

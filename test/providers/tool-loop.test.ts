@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock'
-import { callsOf, type LedgerEvent } from 'holdfast'
+import { callsOf } from 'holdfast'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createFixture } from '../engine/fixture.ts'
 import { add, endingOf, textOf } from './number-tools.ts'
@@ -82,36 +82,5 @@ describe.each(providers)('$name', (provider) => {
       'assistant: It is 3 and 70.',
       'user: Thanks',
     ])
-  })
-
-  it('[LG8] stores arguments as they are streamed, before the call is whole', async () => {
-    const fixture = await open(provider)
-    const events: LedgerEvent[] = []
-    const stop = new AbortController()
-    const followed = (async () => {
-      for await (const { changes } of fixture.holdfast.subscribe(
-        fixture.threadId,
-        0,
-        stop.signal,
-      )) {
-        for (const change of changes) if (change.kind === 'event') events.push(change.event)
-        if (events.some(({ type }) => type === 'turn-ended')) return
-      }
-    })()
-    await fixture.ask('Add 1 and 2, and 30 and 40')
-    await followed
-    stop.abort()
-    const announced = events.flatMap((event) =>
-      event.type === 'call-announced' ? event.callId : [],
-    )
-    expect(announced).toHaveLength(2)
-    const streamed = announced.map((callId) =>
-      events
-        .flatMap((event) =>
-          event.type === 'call-input-appended' && event.callId === callId ? event.delta : [],
-        )
-        .join(''),
-    )
-    expect(streamed).toEqual(['{"left":1,"right":2}', '{"left":30,"right":40}'])
   })
 })

@@ -1,31 +1,6 @@
-import type { NewThreadEvent } from '../../core/event.ts'
-import type { Seq } from '../../core/ids.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
-import type { UserPart } from '../../core/message.ts'
-import { parsePartialJson } from '../../core/partial-json.ts'
+import { readUserRow as readSharedRow } from '../user-row.ts'
 import type { MessageRow } from './ledger-columns.ts'
 
-type MessageAdded = Extract<NewThreadEvent, { readonly type: 'message-added' }> & {
-  readonly seq: Seq
-}
-
-/** The fact that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
-export function readUserRow(row: MessageRow): MessageAdded {
-  const body = parsePartialJson(row.content ?? '')
-  const { parts, metadata } = isJsonObject(body) ? body : {}
-  return {
-    type: 'message-added',
-    messageId: row.messageId,
-    role: row.role === 'system' ? 'system' : 'user',
-    parts: Array.isArray(parts) ? (parts as readonly Json[]).filter(isUserPart) : [],
-    ...(metadata === undefined ? {} : { metadata }),
-    at: row.at,
-    seq: row.seq,
-  }
-}
-
-function isUserPart(part: unknown): part is UserPart {
-  if (!isJsonObject(part)) return false
-  if (part.type === 'text') return typeof part.text === 'string'
-  return part.type === 'file' && typeof part.mediaType === 'string' && typeof part.url === 'string'
-}
+/** The fact that a user's row stands for. */
+export const readUserRow = ({ messageId: id, seq, role, at, content: body }: MessageRow) =>
+  readSharedRow({ id, seq, role, at, body })

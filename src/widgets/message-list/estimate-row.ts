@@ -22,7 +22,7 @@ function estimateTurn(turn: Extract<Message, { readonly role: 'assistant' }>): n
     parts.filter(({ type }) => type === 'call'),
   ).length
   const tools = calls === 0 ? 0 : 40 + Math.min(calls, 4) * 90
-  return 50 + tools + linesOf(answerOf(turn)) * linePx
+  return 25 + tools + linesOf(answerOf(turn)) * linePx
 }
 
 const linesOf = (text: string): number =>

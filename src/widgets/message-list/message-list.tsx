@@ -29,9 +29,13 @@ export function MessageList(props: MessageListProps): ReactNode {
     loadOlder,
     target,
   })
-  const shown = isPrinting ? rows.map((_, index) => ({ index })) : virtualizer.getVirtualItems()
+  const items = virtualizer.getVirtualItems()
+  const height = isPrinting ? undefined : virtualizer.getTotalSize()
+  const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
+  const shown = isPrinting ? rows.map((_, index) => ({ index })) : items
   return (
     <div className="hf-list">
+      <h2 className="hf-visually-hidden">{texts.messages}</h2>
       <section
         className="hf-scroll"
         ref={scroller}
@@ -47,25 +51,23 @@ export function MessageList(props: MessageListProps): ReactNode {
             {texts.loadingOlder}
           </p>
         )}
-        <div
-          className="hf-rows"
-          data-printing={isPrinting ? true : undefined}
-          ref={virtualizer.containerRef}
-        >
-          {shown.map(({ index }) => {
-            const row = rows[index]
-            return row === undefined ? null : (
-              <div
-                key={row.key}
-                className="hf-row"
-                data-index={index}
-                data-target={row.key === target ? true : undefined}
-                ref={virtualizer.measureElement}
-              >
-                <RowView row={row} isLast={index === rows.length - 1} />
-              </div>
-            )
-          })}
+        <div className="hf-rows" style={{ height }}>
+          <div style={{ transform: `translateY(${offset}px)` }}>
+            {shown.map(({ index }) => {
+              const row = rows[index]
+              return row === undefined ? null : (
+                <div
+                  key={row.key}
+                  className="hf-row"
+                  data-index={index}
+                  data-target={row.key === target ? true : undefined}
+                  ref={virtualizer.measureElement}
+                >
+                  <RowView row={row} isLast={index === rows.length - 1} />
+                </div>
+              )
+            })}
+          </div>
         </div>
       </section>
       {!isAtEnd && (

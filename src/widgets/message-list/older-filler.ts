@@ -27,6 +27,7 @@ export function createFiller(): OlderFiller {
       .finally(() => {
         afterDrawing(() => {
           isLoading = false
+          check()
         })
       })
   }

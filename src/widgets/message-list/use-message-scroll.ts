@@ -1,4 +1,4 @@
-import { type ReactVirtualizer, useVirtualizer } from '@tanstack/react-virtual'
+import { type Virtualizer, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { estimateRow } from './estimate-row.ts'
 import { createFiller } from './older-filler.ts'
@@ -14,7 +14,7 @@ export interface MessageScrollOptions {
 }
 
 export interface MessageScroll {
-  readonly virtualizer: ReactVirtualizer<HTMLElement, Element>
+  readonly virtualizer: Virtualizer<HTMLElement, Element>
   readonly isAtEnd: boolean
   readonly onScroll: () => void
   readonly jumpToLatest: () => void
@@ -40,14 +40,16 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     estimateSize: (index) => estimateRow(rows[index]),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 6,
-    // It places rows itself, at once: one that turns out taller than thought never pushes what is read.
-    directDomUpdates: true,
     paddingStart: 12,
     paddingEnd: 20,
     anchorTo: 'end',
     followOnAppend: true,
     scrollEndThreshold: nearEndPx,
   })
+
+  // By default nothing is corrected on the way up; but what is being read stands below what is measured.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _, { scrollOffset }) =>
+    item.start < (scrollOffset ?? 0)
 
   const wanted = target === undefined ? -1 : findRow(rows, target)
   const isFetchingTarget = target !== undefined && wanted === -1 && hasOlder

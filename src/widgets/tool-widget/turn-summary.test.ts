@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import type { Call, CallOutcome } from '../../core/call.ts'
+import { parseCallId, parseMessageId } from '../../core/ids.ts'
+import type { Turn, TurnProgress } from '../../core/message.ts'
+import { englishTexts } from '../english-texts.ts'
+import { summariseTurn } from './turn-summary.ts'
+
+const base = {
+  type: 'call',
+  providerCallId: 'p',
+  step: 0,
+  input: { kind: 'complete', value: {} },
+  approval: 'not-required',
+  createdAt: 0,
+} as const
+const good: CallOutcome = { state: 'succeeded', output: { kind: 'inline', value: 1 } }
+const bad: CallOutcome = { state: 'failed', cause: 'tool-error', error: 'no' }
+
+const ended = (name: string, outcome: CallOutcome): Call => ({
+  ...base,
+  id: parseCallId(name),
+  name,
+  startedAt: 100,
+  endedAt: 1_500,
+  ...outcome,
+})
+const open = (name: string, state: 'awaiting-approval' | 'ready'): Call => ({
+  ...base,
+  id: parseCallId(name),
+  name,
+  state,
+})
+
+const over: TurnProgress = { status: 'ended', ending: { kind: 'completed' }, endedAt: 2_000 }
+const running: TurnProgress = { status: 'running' }
+
+function said(progress: TurnProgress, ...calls: readonly Call[]) {
+  const turn: Turn = {
+    role: 'assistant',
+    id: parseMessageId('m'),
+    seq: 1,
+    lastSeq: 2,
+    replyTo: null,
+    createdAt: 0,
+    progress,
+    steps: [{ index: 0, status: 'open', parts: calls, startedAt: 0 }],
+    unreadable: 0,
+  }
+  const summary = summariseTurn(turn, englishTexts)
+  return summary === null ? null : `${summary.look}: ${summary.text}`
+}
+
+describe('the line of the widget', () => {
+  it('[CO3] says what goes on, and how it went', () => {
+    expect(said(running)).toBe('thinking: Thinking…')
+    expect(said(over)).toBeNull()
+    expect(said(running, open('search_notes', 'ready'))).toBe('working: Search notes…')
+    expect(said(over, ended('a', good))).toBe('done: Used 1 tool')
+    expect(said(over, ended('a', good), ended('b', good))).toBe('done: Used 2 tools')
+  })
+
+  it('[CO3] warns where a call failed, was stopped or is unknown', () => {
+    expect(said(over, ended('a', good), ended('b', bad))).toBe('warning: 1 of 2 failed')
+    expect(said(over, ended('a', { state: 'stopped', cause: 'stopped' }))).toBe('warning: Stopped')
+    const unknown = ended('a', { state: 'unknown', cause: 'crashed' })
+    const waiting = { status: 'waiting', waitingFor: 'resolution' } as const
+    expect(said(waiting, unknown)).toBe('unknown: Outcome unknown')
+    const skipped = { ...unknown, resolution: { kind: 'skip', by: 'me', at: 1 } } as const
+    expect(said(over, skipped)).toBe('warning: Outcome unknown')
+  })
+
+  it('[CO3] says that it waits for a person', () => {
+    const waiting = { status: 'waiting', waitingFor: 'approval' } as const
+    expect(said(waiting, open('a', 'awaiting-approval'))).toBe('waiting: Waiting for you')
+  })
+})
