@@ -1,6 +1,6 @@
 import { type Call, type CallOutcome, isOpenCall } from './call.ts'
 import type { NewTurnEvent } from './event.ts'
-import { outcomeAtEnd } from './fold-turn.ts'
+import { outcomeAtEnd } from './change-call.ts'
 import { callsOf, type Turn, type TurnEnding } from './message.ts'
 import type { FinishReason } from './usage.ts'
 

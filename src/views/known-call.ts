@@ -6,7 +6,7 @@ import {
   type EndedCall,
   isOpenCall,
 } from '../core/call.ts'
-import { outcomeAtEnd } from '../core/fold-turn.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
 import type { Turn } from '../core/message.ts'
 
 const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([

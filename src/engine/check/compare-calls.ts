@@ -1,5 +1,5 @@
 import { type Call, isOpenCall, isOpenState } from '../../core/call.ts'
-import { outcomeAtEnd } from '../../core/fold-turn.ts'
+import { outcomeAtEnd } from '../../core/change-call.ts'
 import type { CallId } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json.ts'
 import { type CallLife, lifeOf } from '../../core/life.ts'

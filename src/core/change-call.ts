@@ -1,0 +1,150 @@
+import { assertNever } from './assert-never.ts'
+import type { Call, CallOutcome } from './call.ts'
+import type { CallEvent, CallLife } from './life.ts'
+import type { TurnEnding } from './message.ts'
+import { withDefined } from './with-defined.ts'
+
+/** A call as it is first heard of. */
+export function newCall(
+  event: Extract<CallEvent, { type: 'call-announced' | 'call-recorded' }>,
+  step: number,
+): Call {
+  const base = { ...event.call, type: 'call', step, createdAt: event.at } as const
+  return event.type === 'call-announced'
+    ? {
+        ...base,
+        input: { kind: 'partial', text: '' },
+        approval: 'not-required',
+        state: 'streaming',
+      }
+    : {
+        ...base,
+        input: { kind: 'complete', value: event.input },
+        approval: event.approval,
+        state: event.approval === 'required' ? 'awaiting-approval' : 'ready',
+      }
+}
+
+export function changeCall(call: Call, event: CallEvent, to: CallLife): Call {
+  switch (event.type) {
+    case 'call-announced':
+      return call
+    case 'call-input-appended':
+      return call.input.kind === 'partial'
+        ? { ...call, input: { kind: 'partial', text: call.input.text + event.delta } }
+        : call
+    case 'call-recorded': {
+      // A client cannot retype a part that it has: how the call was first heard of stands.
+      const { dynamic, ...origin } = event.call
+      return {
+        ...withoutState(call),
+        ...origin,
+        input: { kind: 'complete', value: event.input },
+        approval: event.approval,
+        state: event.approval === 'required' ? 'awaiting-approval' : 'ready',
+      }
+    }
+    case 'call-revised': {
+      const input = event.isPartial
+        ? ({ kind: 'partial', text: JSON.stringify(event.input) } as const)
+        : ({ kind: 'complete', value: event.input } as const)
+      const revised = { ...call, name: event.name, input }
+      return to === 'ready' ? { ...withoutState(revised), state: 'ready' } : revised
+    }
+    case 'call-decided': {
+      const decided = {
+        ...withoutState(call),
+        ...(event.editedInput !== undefined && call.input.kind === 'complete'
+          ? {
+              input: { kind: 'complete', value: event.editedInput } as const,
+              proposedInput: call.input.value,
+            }
+          : {}),
+        decision: event.decision,
+      }
+      if (event.decision.kind === 'accepted') return { ...decided, state: 'ready' }
+      return withDefined(
+        { ...decided, state: 'denied', cause: 'denied', endedAt: event.at } as const,
+        { feedback: event.decision.feedback },
+      )
+    }
+    case 'call-started':
+      return { ...withoutState(call), state: 'running', startedAt: event.at }
+    case 'call-progressed':
+      return call.state === 'running' ? { ...call, preliminary: event.output } : call
+    case 'call-settled':
+      return settle(call, event.outcome, event.at, event.providerMetadata)
+    case 'call-resolved':
+      return resolve(call, event)
+    default:
+      return assertNever(event)
+  }
+}
+
+export function settle(
+  call: Call,
+  outcome: CallOutcome,
+  at: number,
+  providerMetadata?: Call['resultProviderMetadata'],
+): Call {
+  return withDefined(
+    { ...withoutState(call), ...outcome, endedAt: at },
+    { resultProviderMetadata: providerMetadata },
+  )
+}
+
+function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }>): Call {
+  const resolved = { ...withoutState(call), resolution: event.resolution }
+  switch (event.resolution.kind) {
+    case 'retry':
+      return { ...resolved, state: 'ready' }
+    case 'done':
+      return {
+        ...resolved,
+        state: 'succeeded',
+        output: event.output ?? { kind: 'inline', value: null },
+        endedAt: event.at,
+      }
+    case 'skip':
+      return { ...resolved, state: 'unknown', cause: 'crashed', endedAt: event.at }
+    default:
+      return assertNever(event.resolution.kind)
+  }
+}
+
+/** What belongs to one state only is left behind when a call moves on. */
+function withoutState(call: Call) {
+  const { state, cause, error, output, modelOutput, preliminary, feedback, endedAt, ...rest } =
+    call as Call & Partial<Record<StateFields, unknown>>
+  return rest
+}
+type StateFields =
+  | 'cause'
+  | 'error'
+  | 'output'
+  | 'modelOutput'
+  | 'preliminary'
+  | 'feedback'
+  | 'endedAt'
+
+/** What a call becomes that is still open when its turn ends. */
+export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {
+  if (ending.kind === 'stopped') return { state: 'stopped', cause: 'stopped' }
+  // It had started and nobody saw its end: to say that it did nothing would be a guess.
+  if (call.state === 'running') return { state: 'unknown', cause: 'crashed' }
+  switch (ending.kind) {
+    case 'superseded':
+      return { state: 'denied', cause: 'superseded' }
+    case 'failed':
+      return { state: 'interrupted', cause: 'stream-failed' }
+    case 'cut-off':
+    case 'step-limit':
+      return { state: 'interrupted', cause: 'over-limit' }
+    case 'completed':
+    case 'no-answer':
+    case 'interrupted':
+      return { state: 'interrupted', cause: 'crashed' }
+    default:
+      return assertNever(ending)
+  }
+}
