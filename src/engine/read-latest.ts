@@ -10,6 +10,8 @@ export async function readDownTo(
   store: Store,
   threadId: ThreadId,
   fits: (message: Message) => boolean,
+  /** Whether there can be one at all: if not, the first page is enough, however long the thread is. */
+  exists: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<{
   readonly seq: Seq
   readonly messages: readonly Message[]
@@ -30,8 +32,10 @@ export async function readDownTo(
       messages.push(message)
       if (fits(message)) return { seq, messages, found: true, isOneRead }
     }
+    const isFirst = before === null
     before = page.messages.at(-1)?.seq ?? null
-    if (!page.hasMore || before === null) return { seq, messages, found: false, isOneRead }
+    const isOver = !page.hasMore || before === null || (isFirst && !(await exists()))
+    if (isOver) return { seq, messages, found: false, isOneRead }
   }
 }
 

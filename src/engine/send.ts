@@ -44,7 +44,9 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
     threadId,
     async () => {
       const target = replaces ?? message.id
-      const read = await readDownTo(engine.store, threadId, isMessage(target))
+      const { store } = engine
+      const exists = async () => (await store.readMessage(threadId, target)) !== null
+      const read = await readDownTo(store, threadId, isMessage(target), exists)
       if (read === null) return { kind: 'no-thread' }
       if (read.found && replaces === undefined) {
         const again = repeated(read.messages, message.id)

@@ -1,4 +1,4 @@
-import type { Turn } from 'holdfast'
+import { memory, type Store, type Turn } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { createFixture, messageId } from './fixture.ts'
 
@@ -47,6 +47,29 @@ describe('sending', () => {
   it('[RS1] goes on when nobody follows', async () => {
     const fixture = await createFixture(() => [{ text: 'all of it' }])
     expect(answer(await fixture.ask('go'))).toEqual(['all of it'])
+  })
+
+  it('[PG6] reads the same few pages of a long thread as of a short one', async () => {
+    const store = memory()
+    let pages = 0
+    const readPage: Store['readPage'] = (query) => {
+      pages++
+      return store.readPage(query)
+    }
+    const counting: Store = { ...store, readPage }
+    const fixture = await createFixture(() => [{ text: 'ok' }], { store: counting })
+    const { threadId } = fixture
+    const events = Array.from({ length: 500 }, (_, index) => ({
+      type: 'message-added' as const,
+      at: 1,
+      messageId: messageId(`old-${index}`),
+      role: 'user' as const,
+      parts: [{ type: 'text' as const, text: 'x' }],
+    }))
+    await store.commit([{ threadId, events }])
+    await fixture.ask('new')
+    // One to see where the thread stands, one for the model's history.
+    expect(pages).toBe(2)
   })
 
   it('regenerates an answer: the old one leaves every page, and the model does not see it', async () => {
