@@ -68,7 +68,7 @@ async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
 }
 
 /** Half of the messages are the user's, half are turns, sealed as a finished thread is. */
-async function fill(engine: BenchEngine, name: string, messages: number): Promise<ThreadId> {
+export async function fill(engine: BenchEngine, name: string, messages: number): Promise<ThreadId> {
   const threadId = parseThreadId(name)
   await engine.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
   let group: Append[] = []

@@ -18,7 +18,7 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
     while (call !== undefined && !run.signal.aborted) {
       await runCall(run, call)
       call = waiting.shift()
-      if (call !== undefined && !run.signal.aborted) await run.ledger.commit(startOf(run, call))
+      if (call !== undefined && !run.signal.aborted) await run.ledger.commitTogether(startOf(run, call))
     }
   }
   await Promise.all(first.map(worker))
@@ -58,5 +58,6 @@ async function runCall(run: Run, call: Call): Promise<void> {
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return
   const at = run.clock.now()
-  await run.ledger.commit([{ type: 'call-settled', turnId: run.turnId, at, callId, outcome }])
+  const settled = { type: 'call-settled', turnId: run.turnId, at, callId, outcome } as const
+  await run.ledger.commitTogether([settled])
 }

@@ -24,6 +24,11 @@ export interface RunLedger {
   push(event: NewTurnEvent): void
   /** What was pushed does not wait for text: committed at once, with whatever else is ready by then. */
   flushSoon(): void
+  /**
+   * These, committed at once like `commit`, but together with whatever is ready in the same moment: ten
+   * results that come together cost one flush, not two.
+   */
+  commitTogether(events: readonly NewTurnEvent[]): Promise<void>
   /** Everything pushed so far, and these, committed now. Rejects if nothing of it was stored. */
   commit(events?: readonly NewTurnEvent[]): Promise<void>
   /**
@@ -73,7 +78,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let cancelTimer: (() => void) | null = null
   let last: Promise<unknown> = Promise.resolve()
   let broken: Error | null = null
-  let flushing = false
+  let flush: Promise<void> | null = null
   const underWay: (readonly NewTurnEvent[])[] = []
 
   const take = (): readonly NewTurnEvent[] => {
@@ -84,12 +89,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   const expect = (): Turn => {
     const waiting = [...underWay.flat(), ...buffer.peek()]
-    if (waiting.length === 0) return turn
-    const first = turn.lastSeq + 1
-    return foldTurn(
-      turn,
-      waiting.map((event, index) => ({ ...event, seq: first + index })),
-    )
+    return waiting.length === 0 ? turn : foldTurn(turn, numberFrom(turn, waiting))
   }
 
   const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
@@ -156,6 +156,15 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     ...(finish === 'seal' ? { seal: [turn.id] } : {}),
   })
 
+  /** One commit for all who ask in the same moment. */
+  const gather = (): Promise<void> => {
+    flush ??= new Promise<void>((resolve) => clock.soon(resolve)).then(() => {
+      flush = null
+      return ledger.commit()
+    })
+    return flush
+  }
+
   const ledger: RunLedger = {
     get turn() {
       return turn
@@ -184,22 +193,25 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     },
 
     flushSoon() {
-      if (flushing) return
-      flushing = true
-      clock.soon(() => {
-        flushing = false
-        ledger.commit().catch(options.onFault)
-      })
+      if (flush === null) gather().catch(options.onFault)
+    },
+
+    commitTogether(events) {
+      for (const event of events) buffer.push(event)
+      return gather()
     },
 
     async commitIfCurrent(plan, finish) {
       while (underWay.length > 0) await last
       if (broken !== null) throw broken
-      const planned = plan(expect())
+      const expected = expect()
+      const planned = plan(expected)
       if (planned === null) return false
       const facts = take()
       const events = [...facts, ...planned]
-      const result = await submit({ events, ...leaseFor(finish), expectedSeq: seq })
+      const folded =
+        finish === 'seal' ? { folded: foldTurn(expected, numberFrom(expected, planned)) } : {}
+      const result = await submit({ events, ...leaseFor(finish), expectedSeq: seq, ...folded })
       if (result.kind === 'appended') return true
       buffer.restore(facts)
       if (result.kind === 'stale') await catchUp(result.seq)
@@ -230,6 +242,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   }
   return ledger
 }
+
+/** As if they were stored next: what is folded from them is right but for its seq. */
+const numberFrom = ({ lastSeq }: Turn, events: readonly NewTurnEvent[]): readonly TurnEvent[] =>
+  events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }))
 
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
 

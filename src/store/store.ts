@@ -87,6 +87,12 @@ export interface Append {
   readonly lease?: LeaseUse
   /** Turns whose facts are replaced by their fold in the same transaction. They must have ended. */
   readonly seal?: readonly MessageId[]
+  /**
+   * One of those as it is after this append, from a writer that has folded all of its facts: then they
+   * need not be read back. It counts only together with `expectedSeq`, which says that nobody else
+   * has added any.
+   */
+  readonly folded?: Turn
 }
 
 /**

@@ -4,13 +4,20 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
+import { allMigrations } from '../../src/store/postgres/migrations/all-migrations.ts'
 import type { Store } from '../../src/store/store.ts'
+import { readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
   createThread,
+  ended,
+  resumed,
   say,
+  started,
+  text,
   thread,
   tryAppend,
+  turn,
 } from '../../src/testing/store-rules/thread-script.ts'
 import { openTestDatabase } from './test-database.ts'
 
@@ -39,7 +46,29 @@ describe('opening', () => {
     const { rows } = await client.query<{ version: number }>(
       'SELECT version FROM holdfast.migrations ORDER BY version',
     )
-    expect(rows.map(({ version }) => version)).toEqual(rows.map((_, index) => index + 1))
+    expect(rows.map(({ version }) => version)).toEqual(allMigrations.map(({ version }) => version))
+  })
+
+  it('brings a database of an older version up to date, and shows what it showed', async () => {
+    const database = await openTestDatabase()
+    const store = database.open()
+    await createThread(store)
+    await append(store, [say('Hi'), started(), ...text('One'), ended()], { seal: [turn] })
+    await append(store, [resumed(), ...text('Two')])
+    const before = await readPage(store)
+    const client = await database.connect()
+    await client.query(`
+      ALTER TABLE holdfast.messages DROP COLUMN is_sealed;
+      CREATE INDEX events_by_message ON holdfast.events (thread_id, message_id, seq);
+      DROP FUNCTION holdfast.append_to_turn;
+      DELETE FROM holdfast.migrations WHERE version > 1;
+      INSERT INTO holdfast.migrations (version) VALUES (2), (3), (4)`)
+    const newer = database.open()
+    expect(await readPage(newer)).toEqual(before)
+    await append(newer, [...text('Three'), ended()], { seal: [turn] })
+    expect((await readPage(newer)).messages[0]).toMatchObject({ progress: { status: 'ended' } })
+    const { rows } = await client.query('SELECT FROM holdfast.messages WHERE NOT is_sealed')
+    expect(rows).toEqual([])
   })
 
   it('keeps stores of two schemas of one database apart', async () => {

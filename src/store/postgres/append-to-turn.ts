@@ -1,63 +1,69 @@
 import type { MessageId } from '../../core/ids.ts'
 import type { TurnStatus } from '../../core/message.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { AppendPlan } from '../plan-append.ts'
 import type { AppendResult } from '../store.ts'
-import { type AppendShape, toAppendStatement } from './append-to-turn-statement.ts'
-import { encodeCall, type PlannedAppend } from './encode-appends.ts'
+import type { Pack, PlannedAppend } from './encode-appends.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import { toPlainText } from './plain-text.ts'
+import { readSqlState } from './postgres-error.ts'
 import type { RunStatement } from './statement.ts'
 
-/**
- * The short way, at a third of the cost, for what nearly all commits are while an answer is produced:
- * more facts of one turn that goes on. All of the append or nothing; undefined means that this way is
- * closed, and `commit_appends` does it or says why it is refused.
- */
+/** See `append_to_turn`. Undefined: that way is closed. */
 export async function appendToTurn(
   run: RunStatement,
-  schema: string,
-  { append, plan }: PlannedAppend,
+  statements: LedgerStatements,
+  planned: PlannedAppend,
 ): Promise<AppendResult | undefined> {
-  const turn = findSteadyTurn({ append, plan })
-  if (turn === undefined) return undefined
+  const { append, plan } = planned
+  const turn = findSteadyTurn(planned)
   const { threadId, lease, expectedSeq } = append
   const { rows, size } = plan
-  const fence = lease?.kind === 'hold' ? lease.fence : undefined
-  const renewMs = lease?.kind === 'hold' ? lease.renewMs : undefined
+  const texts: string[] = []
+  const pack: Pack = (text) => (text == null ? undefined : texts.push(text))
+  const changes = encodeChanges(plan.calls, pack)
+  if (turn === undefined || changes === undefined) return undefined
 
-  // The texts of the events, then those of the calls: see `encodeAppends`.
-  const texts = rows.map(({ payload }) => payload)
-  const calls = [...plan.calls].map(([id, call]) =>
-    encodeCall(id, call, (text) => (text == null ? undefined : texts.push(text))),
-  )
-  const shape: AppendShape = {
-    hasCalls: calls.length > 0,
-    isSingle: calls.length === 0 && size === 1,
-    isHeld: fence !== undefined,
-    isRenewed: renewMs !== undefined,
-    isExpected: expectedSeq !== undefined,
-  }
+  const fence = lease?.kind === 'hold' ? lease.fence : undefined
   const values = [
     threadId,
     turn.id,
     turn.statuses,
-    size,
+    fence,
+    lease?.kind === 'hold' ? lease.renewMs : undefined,
+    expectedSeq,
+    rows.map(({ payload }) => payload).join('\n'),
+    rows.map(({ at }) => at),
+    rows.map(({ callId }) => callId),
+    changes.length === 0 ? undefined : JSON.stringify(changes),
     texts.join('\n'),
-    shape.isSingle ? rows[0]?.at : rows.map(({ at }) => at),
-    ...(shape.hasCalls ? [rows.map(({ callId }) => callId), JSON.stringify(calls)] : []),
-    ...[fence, renewMs, expectedSeq].filter((value) => value !== undefined),
   ]
-  const [row] = await run<AppendRow>(toAppendStatement(schema, shape), values)
-  if (row === undefined) return undefined
+  const row = await tryRun(() => run<AppendRow>(statements.appendToTurn, values))
+  if (row === undefined || row.reached === null) return undefined
   return {
     kind: 'appended',
-    firstSeq: row.seq - size + 1,
-    seq: row.seq,
+    firstSeq: row.reached - size + 1,
+    seq: row.reached,
     ...(fence === undefined ? {} : { fence }),
     stopRequested: row.stopping === true,
   }
 }
 
 interface AppendRow {
-  readonly seq: number
+  readonly reached: number | null
   readonly stopping: boolean | null
+}
+
+/** HF002: the function took it back. */
+async function tryRun(run: () => Promise<readonly AppendRow[]>): Promise<AppendRow | undefined> {
+  try {
+    const [row] = await run()
+    return row
+  } catch (error) {
+    if (readSqlState(error instanceof HoldfastError ? error.cause : error) === 'HF002')
+      return undefined
+    throw error
+  }
 }
 
 /** The one turn that the append is about, if it stays in whichever of these statuses it is in. */
@@ -73,6 +79,37 @@ function findSteadyTurn({
   if (lease !== undefined && lease.kind !== 'hold') return undefined
   if (plan.messages.length > 0 || plan.retired.length > 0 || plan.title !== null) return undefined
   const [id, { paths }] = turn
-  const isSteady = [...paths].every(([from, to]) => from === to)
+  // An ended turn may be sealed, and would no longer be.
+  const isSteady = [...paths].every(([from, to]) => from === to && to !== 'ended')
   return isSteady ? { id, statuses: [...paths.values()] } : undefined
+}
+
+/**
+ * Calls by the lives they may be found in: the database takes each group at once. Undefined: where one
+ * of them comes to depends on where it stands.
+ */
+function encodeChanges(calls: AppendPlan['calls'], pack: Pack): readonly object[] | undefined {
+  const groups = new Map<string, { known: string[]; is_new: boolean; calls: object[] }>()
+  for (const [id, call] of calls) {
+    const [life, ...others] = new Set(call.paths.values())
+    if (life === undefined || others.length > 0) return undefined
+    const from = [...call.paths.keys()]
+    const known = from.filter((state) => state !== 'absent')
+    const group = groups.get(from.join()) ?? {
+      known,
+      is_new: from.length > known.length,
+      calls: [],
+    }
+    groups.set(from.join(), group)
+    group.calls.push({
+      id,
+      place: call.offset + 1,
+      life,
+      name: call.name === undefined ? undefined : toPlainText(call.name),
+      input: pack(call.input),
+      output: pack(call.output),
+      model: pack(call.modelOutput),
+    })
+  }
+  return [...groups.values()]
 }

@@ -68,6 +68,7 @@ async function applyStep(
         ...row,
         ...(step.status === undefined ? {} : { status: step.status }),
         ...(step.body === undefined ? {} : { body: step.body }),
+        ...(step.isOpen === undefined ? {} : { is_sealed: false }),
       }))
     case 'set-event': {
       const { seq, at, payload, callId: call_id } = step

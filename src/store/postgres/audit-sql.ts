@@ -8,9 +8,7 @@ export function createAuditSql(schema: string) {
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
       messages: `SELECT m.thread_id AS key, m.seq, m.message_id AS "messageId", m.role, m.status,
           m.body, m.body_seq AS "bodySeq", m.created_at AS "createdAt",
-          m.role = 'assistant' AND (m.body IS NULL OR EXISTS (
-            SELECT FROM ${schema}.events e WHERE e.thread_id = m.thread_id
-              AND e.message_id = m.message_id AND e.seq > m.body_seq)) AS "isOpen"
+          NOT m.is_sealed AS "isOpen"
         FROM ${schema}.messages m ${ofThread('m.thread_id')} ORDER BY m.thread_id, m.seq`,
       events: `SELECT e.thread_id AS key, e.seq, e.commit_seq AS "commitSeq", e.at, e.payload,
           e.call_id AS "callId", e.message_id IS NOT NULL AS "ofTurn",

@@ -1,5 +1,6 @@
-import type { ThreadId } from '../../core/ids.ts'
+import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { planAppend } from '../plan-append.ts'
+import { planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
@@ -18,7 +19,11 @@ export async function commitAppends(
   statements: LedgerStatements,
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
-  const planned = appends.map((append) => ({ append, plan: planAppend(append.events) }))
+  const planned = appends.map((append) => ({
+    append,
+    plan: planAppend(append.events),
+    seals: planSeals(append),
+  }))
   const results = new Map<PlannedAppend, AppendResult>()
   for (const [taken, result] of await commitRounds(database, statements, toRounds(planned))) {
     results.set(taken, result)
@@ -50,10 +55,10 @@ async function commitRounds(
   if (first === undefined) return []
   try {
     if (others.length === 0) {
-      const result = await appendToTurn(database.run, statements.schema, first)
+      const result = await appendToTurn(database.run, statements, first)
       if (result !== undefined) return [[first, result]]
     }
-    const isOne = rounds.length === 1 && !rounds.flat().some(seals)
+    const isOne = rounds.length === 1 && !rounds.flat().some((taken) => toFold(taken).length > 0)
     return isOne
       ? await append(database.run, statements, rounds.flat())
       : await database.transaction((run) => appendRounds(run, statements, rounds))
@@ -65,7 +70,9 @@ async function commitRounds(
   }
 }
 
-const seals = ({ append: { seal = [] } }: PlannedAppend): boolean => seal.length > 0
+/** Turns whose facts have to be read back, to be folded here. */
+const toFold = ({ append: { seal = [] }, seals }: PlannedAppend): readonly MessageId[] =>
+  seal.filter((id) => !seals.has(id))
 
 async function appendRounds(
   run: RunStatement,
@@ -106,8 +113,9 @@ async function appendAndSeal(
   round: Round,
 ): Promise<readonly Verdict[]> {
   const verdicts = await append(run, statements, round)
-  for (const [{ append: taken }, { kind }] of verdicts) {
-    if (kind === 'appended') await sealTurns(run, statements, taken.threadId, taken.seal ?? [])
+  for (const [taken, { kind }] of verdicts) {
+    if (kind !== 'appended') continue
+    await sealTurns(run, statements, taken.append.threadId, toFold(taken))
   }
   return verdicts
 }

@@ -1,4 +1,6 @@
 import type { AppendPlan, Paths, PlannedCall } from '../plan-append.ts'
+import type { PlannedSeal } from '../plan-seals.ts'
+import type { MessageId } from '../../core/ids.ts'
 import type { Append, LeaseUse } from '../store.ts'
 import { toPlainText } from './plain-text.ts'
 import { planPlaces } from './plan-places.ts'
@@ -6,7 +8,9 @@ import { planPlaces } from './plan-places.ts'
 export interface PlannedAppend {
   readonly append: Append
   readonly plan: AppendPlan
+  readonly seals: Seals
 }
+type Seals = ReadonlyMap<MessageId, PlannedSeal>
 
 /** The arguments of `commit_appends`: the threads, what to do in each, the events, all JSON texts. */
 export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown[] {
@@ -14,17 +18,19 @@ export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown
   // Places of texts, appends and events are counted from 1, as PostgreSQL counts.
   const pack: Pack = (text) => (text == null ? undefined : texts.push(text))
 
-  const events = group.flatMap(({ plan }, index) =>
-    plan.rows.map((row) => ({
-      nth: index + 1,
-      place: row.offset + 1,
-      turn: row.turnId,
-      call: row.callId ?? undefined,
-      at: row.at,
-      payload: pack(row.payload),
-    })),
+  const events = group.flatMap(({ plan, seals }, index) =>
+    plan.rows
+      .filter(({ turnId }) => turnId === null || !seals.has(turnId))
+      .map((row) => ({
+        nth: index + 1,
+        place: row.offset + 1,
+        turn: row.turnId,
+        call: row.callId ?? undefined,
+        at: row.at,
+        payload: pack(row.payload),
+      })),
   )
-  const wide = group.map(({ append, plan }) => encodeWide(append, plan, pack))
+  const wide = group.map((planned) => encodeWide(planned, pack))
   const appends = group.map(({ append, plan }, index) => ({
     nth: index + 1,
     thread: append.threadId,
@@ -47,18 +53,25 @@ export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown
 }
 
 /** What only some appends have; without any of it, a group takes the short way. */
-function encodeWide(append: Append, plan: AppendPlan, pack: Pack) {
+function encodeWide({ append, plan, seals }: PlannedAppend, pack: Pack) {
   const { shown, retired, retiredAt } = planPlaces(append.events)
   return {
     shown: unlessEmpty(shown),
     retired: unlessEmpty(retired),
-    messages: unlessEmpty(encodeMessages(plan, retiredAt, pack)),
+    messages: unlessEmpty(encodeMessages(plan, seals, retiredAt, pack)),
     calls: unlessEmpty([...plan.calls].map(([id, call]) => encodeCall(id, call, pack))),
     moves: unlessEmpty(encodeMoves(plan)),
     ending: unlessEmpty([...plan.turns].flatMap(([id, turn]) => (turn.ends ? [id] : []))),
     seal: unlessEmpty(append.seal ?? []),
+    folded: unlessEmpty(encodeSeals(seals, pack)),
   }
 }
+
+/** Those that begin here too are written as messages with a body. */
+const encodeSeals = (seals: Seals, pack: Pack): readonly object[] =>
+  [...seals].flatMap(([id, { body, lastOffset, isBorn }]) =>
+    isBorn ? [] : [{ id, body: pack(body), reached: lastOffset + 1 }],
+  )
 
 function encodeLease(use: LeaseUse | undefined): object {
   switch (use?.kind) {
@@ -83,19 +96,26 @@ export type Pack = (text: string | null | undefined) => number | undefined
 
 function encodeMessages(
   { messages, turns }: AppendPlan,
+  seals: Seals,
   retiredAt: ReadonlyMap<number, number>,
   pack: Pack,
 ): readonly object[] {
-  return messages.map(({ id, offset, role, at, body }) => ({
-    id,
-    place: offset + 1,
-    role,
+  return messages.map(({ id, offset, role, at, body }) => {
     // A turn that begins here is written as what it is when the append is done.
-    status: role === 'assistant' ? turns.get(id)?.paths.get('absent') : undefined,
-    at,
-    body: pack(body),
-    retired: retiredAt.get(offset + 1),
-  }))
+    const sealed = role === 'assistant' ? seals.get(id) : undefined
+    const reached = sealed === undefined ? offset + 1 : sealed.lastOffset + 1
+    const written = pack(body ?? sealed?.body)
+    return {
+      id,
+      place: offset + 1,
+      role,
+      status: role === 'assistant' ? turns.get(id)?.paths.get('absent') : undefined,
+      at,
+      body: written,
+      reached: written === undefined ? undefined : reached,
+      retired: retiredAt.get(offset + 1),
+    }
+  })
 }
 
 export function encodeCall(id: string, call: PlannedCall, pack: Pack): object {

@@ -15,11 +15,13 @@ export interface HintSenderOptions {
 }
 
 const attempts = 3
+/** Each costs the server a commit, and a run makes hundreds of changes in a second. */
+const spacingMs = 10
 
 /**
  * Tells other processes of changes: after their commit, never in it, because NOTIFY in a transaction
- * makes all commits of a database queue for one lock. One at a time; what comes meanwhile goes
- * together, and of one thread only the newest is told.
+ * makes all commits of a database queue for one lock. The first goes at once; what comes in the moment
+ * after it goes together, and of one thread only the newest is told.
  */
 export function createHintSender({ from, notify, onError }: HintSenderOptions): HintSender {
   const waiting = new Map<ThreadId | null, Hint>()
@@ -34,6 +36,9 @@ export function createHintSender({ from, notify, onError }: HintSenderOptions): 
       const payloads = [...toHintPayloads(from, [...waiting.values()])]
       waiting.clear()
       await notifyPatiently(payloads)
+      await new Promise((resolve) => {
+        setTimeout(resolve, spacingMs)
+      })
     }
     sending = undefined
   }

@@ -30,10 +30,13 @@ export function createLedgerStatements(schema: string) {
      UNION ALL ${callRows('inside')}`
 
   return {
-    schema,
     commitAppends: statement(
       'commit-appends',
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5)`,
+    ),
+    appendToTurn: statement(
+      'append-to-turn',
+      `SELECT * FROM ${schema}.append_to_turn($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     ),
     sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
     lockThreads: statement(
@@ -136,8 +139,9 @@ function rowsOf(schema: string) {
     eventRows: (from: string) =>
       `${selectRows('event', event)} FROM ${from} m CROSS JOIN LATERAL (
          SELECT * FROM ${schema}.events
-         WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
-       ) e WHERE m.role = 'assistant'`,
+         WHERE thread_id = m.thread_id AND seq >= m.seq AND message_id = m.message_id
+         ORDER BY seq OFFSET 0
+       ) e WHERE m.role = 'assistant' AND NOT m.is_sealed`,
     callRows: (from: string) =>
       `${selectRows('call', call)} FROM ${from} m CROSS JOIN LATERAL (
          SELECT * FROM ${schema}.calls

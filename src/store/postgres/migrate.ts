@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import { allFunctions } from './functions/all-functions.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 
 /**
@@ -8,7 +9,7 @@ import { allMigrations } from './migrations/all-migrations.ts'
  * wait for each other here.
  */
 export async function migrate(client: pg.ClientBase, name: string): Promise<void> {
-  const newest = allMigrations.length
+  const newest = allMigrations.at(-1)?.version ?? 0
   if ((await readVersion(client, name)) === newest) return
 
   const schema = `"${name}"`
@@ -28,12 +29,13 @@ export async function migrate(client: pg.ClientBase, name: string): Promise<void
     await client.query(`CREATE TABLE ${schema}.migrations (
       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
   }
-  for (const migration of allMigrations.slice(version)) {
+  for (const migration of allMigrations.filter((step) => step.version > version)) {
     await client.query(migration.toSql(schema))
     await client.query(`INSERT INTO ${schema}.migrations (version) VALUES ($1)`, [
       migration.version,
     ])
   }
+  for (const toSql of allFunctions) await client.query(toSql(schema))
 }
 
 /** 0: nothing of ours is there. */

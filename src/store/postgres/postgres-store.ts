@@ -104,9 +104,11 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   }
 }
 
+// NOTIFY is a commit of its own; a hint need not survive a crash, so nobody waits for the disk.
 const notifyStatement = {
   name: 'holdfast-notify',
-  text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+  text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
+    FROM unnest($2::text[]) AS payload`,
 }
 
 function findChanged(appends: readonly Append[], results: readonly AppendResult[]): Hint[] {

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../core/event.ts'
-import type { Seq } from '../../core/ids.ts'
+import type { MessageId, Seq } from '../../core/ids.ts'
 import type { AppendPlan } from '../plan-append.ts'
+import { type PlannedSeal, planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
 import { checkLease, type LeaseContext, writeLease } from './check-lease.ts'
@@ -32,12 +33,14 @@ export function appendToLedger(
   const { thread, seq: before } = row
   const seq = before + plan.size
   if (plan.size > 0) {
-    const facts = { thread, before, commit: seq, events: append.events, plan, outcome }
+    const seals = planSeals(append)
+    const facts = { thread, before, commit: seq, events: append.events, plan, outcome, seals }
     if (plan.messages.length + plan.retired.length > 0) writeMessages(statements, facts)
     writeStatuses(statements, facts)
     writeEvents(statements, facts)
     writeCalls(statements, facts)
     writeThread(statements, facts, context.nextCounter())
+    writeSeals(statements, facts)
   }
   for (const id of seal) sealTurn(statements, thread, id)
   const lease = use === undefined ? row : writeLease(statements, row, use, context.now)
@@ -57,6 +60,7 @@ interface Facts {
   readonly events: readonly NewEvent[]
   readonly plan: AppendPlan
   readonly outcome: AppendOutcome
+  readonly seals: ReadonlyMap<MessageId, PlannedSeal>
 }
 
 /** In the order of the facts: see `checkAppend`. */
@@ -89,8 +93,9 @@ function writeStatuses(statements: LedgerStatements, { thread, outcome }: Facts)
 }
 
 function writeEvents(statements: LedgerStatements, facts: Facts): void {
-  const { thread, before, commit, plan, outcome } = facts
+  const { thread, before, commit, plan, outcome, seals } = facts
   for (const { offset, turnId, callId, at, payload } of plan.rows) {
+    if (turnId !== null && seals.has(turnId)) continue
     const turn = turnId === null ? null : (outcome.turns.get(turnId)?.seq ?? null)
     statements.insertEvent.run(thread, before + offset + 1, commit, turn, callId, at, payload)
   }
@@ -109,6 +114,18 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
     } else {
       statements.updateCall.run(life, name ?? null, input, output, modelOutput, thread, id)
     }
+  }
+}
+
+/** Turns whose state is known already; `sealTurn` finds nothing left to do there. */
+function writeSeals(statements: LedgerStatements, facts: Facts): void {
+  const { thread, before, commit, outcome, seals } = facts
+  for (const [id, { body, lastOffset, isBorn }] of seals) {
+    const turn = outcome.turns.get(id)?.seq
+    if (turn === undefined) continue
+    const last = before + lastOffset + 1
+    statements.sealTurn.run(body, last, commit, thread, turn)
+    if (!isBorn) statements.deleteTurnEvents.run({ thread, turn, last })
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseMessageId } from '../../core/ids.ts'
+import type { Turn } from '../../core/message.ts'
 import { randomLedger } from '../random-ledger.ts'
 import {
   endedTurns,
@@ -112,6 +113,39 @@ export const sealRules: readonly StoreRule[] = [
           ['event', 1],
           ['turn', written.length],
         ],
+      )
+    },
+  },
+  {
+    id: 'LG4',
+    claim: 'takes the fold of a writer that has seen every fact, and of no other',
+    async check({ open, reopen }) {
+      const first = await open()
+      await createThread(first)
+      const begin = [say('Hello'), started(), ...text('One'), recorded(), begun(), succeeded('it')]
+      const { seq } = await append(first, begin)
+      const expected = foldFacts([...begin, ended()])
+      const folded = expected.messages.find(({ id }) => id === turn) as Turn
+      // A writer that does not say where it stands may have missed something.
+      const stale = { ...folded, steps: [] }
+      assert.equal(
+        (await tryAppend(first, [ended()], { seal: [turn], folded, expectedSeq: seq - 1 })).kind,
+        'stale',
+      )
+      await append(first, [ended()], { seal: [turn], folded, expectedSeq: seq })
+      const store = await reopen(first)
+      assert.deepEqual((await readPage(store)).messages, newestFirst(expected))
+      const again = [resumed(), ...text('Two')]
+      await append(store, again)
+      await append(store, [ended()], { seal: [turn], folded: stale })
+      assert.deepEqual(
+        (await readPage(store)).messages,
+        newestFirst(foldFacts([...begin, ended(), ...again, ended()])),
+      )
+      const { changes } = await readChanges(store, 0)
+      assert.deepEqual(
+        changes.map(({ kind }) => kind),
+        ['event', 'turn'],
       )
     },
   },

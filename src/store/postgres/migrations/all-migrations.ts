@@ -1,13 +1,6 @@
 import { ledger } from './0001-ledger.ts'
-import { commitAppends } from './0002-commit-appends.ts'
-import { wideAppends } from './0003-wide-appends.ts'
-import { sealAndDelete } from './0004-seal-and-delete.ts'
+import { sealedTurns } from './0005-sealed-turns.ts'
 import type { Migration } from './migration.ts'
 
-/** In order, without gaps. */
-export const allMigrations: readonly Migration[] = [
-  ledger,
-  commitAppends,
-  wideAppends,
-  sealAndDelete,
-]
+/** In the order of their versions. */
+export const allMigrations: readonly Migration[] = [ledger, sealedTurns]

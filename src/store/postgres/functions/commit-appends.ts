@@ -1,5 +1,3 @@
-import type { Migration } from './migration.ts'
-
 /**
  * A whole group commit as one statement, at most one append per thread. All threads are locked first,
  * in one order, so that two groups wait for each other and never in a circle; what is read after that
@@ -12,10 +10,8 @@ import type { Migration } from './migration.ts'
  * Rows are found by subqueries with OFFSET 0 and changed through ON CONFLICT: each stays a probe of
  * an index, whatever size the tables had when a connection made its plan.
  */
-export const commitAppends: Migration = {
-  version: 2,
-  toSql: (schema) => `
-CREATE FUNCTION ${schema}.commit_appends(
+export const commitAppends = (schema: string): string => `
+CREATE OR REPLACE FUNCTION ${schema}.commit_appends(
   ids text[], appends json, events json, packed text, is_wide boolean
 ) RETURNS TABLE (
   nth integer, result text, reached bigint, fencing bigint, stopping boolean, refusal text[]
@@ -103,5 +99,4 @@ BEGIN
     nth integer, place integer, turn text, call text, at bigint, payload integer)
   WHERE starts[e.nth] IS NOT NULL;
 END $$;
-`,
-}
+`

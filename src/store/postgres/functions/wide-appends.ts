@@ -1,10 +1,6 @@
-import type { Migration } from './migration.ts'
-
 /** For appends that do more than add events to a turn: new messages, calls, ends, seals. */
-export const wideAppends: Migration = {
-  version: 3,
-  toSql: (schema) => `
-CREATE FUNCTION ${schema}.find_illegal(of_thread text, shown json, calls json)
+export const wideAppends = (schema: string): string => `
+CREATE OR REPLACE FUNCTION ${schema}.find_illegal(of_thread text, shown json, calls json)
 RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
   found_id text;
@@ -34,7 +30,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION ${schema}.write_wide(
+CREATE OR REPLACE FUNCTION ${schema}.write_wide(
   ids text[], starts bigint[], ends bigint[], texts text[], appends json
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -43,12 +39,13 @@ DECLARE
 BEGIN
   FOR g IN
     SELECT * FROM json_to_recordset(appends) AS a(
-      nth integer, messages json, retired json, calls json, moves json, ending json, seal json)
+      nth integer, messages json, retired json, calls json, moves json, ending json, seal json,
+      folded json)
     WHERE starts[nth] IS NOT NULL
   LOOP
     IF g.moves IS NOT NULL THEN
       FOR item IN SELECT * FROM json_to_recordset(g.moves) AS m(id text, paths json) LOOP
-        UPDATE ${schema}.messages SET status = item.paths ->> status
+        UPDATE ${schema}.messages SET status = item.paths ->> status, is_sealed = false
         WHERE thread_id = ids[g.nth] AND message_id = item.id AND role = 'assistant';
       END LOOP;
     END IF;
@@ -61,12 +58,12 @@ BEGIN
     END IF;
     IF g.messages IS NOT NULL THEN
       INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
-        commit_seq, created_at, retired_seq)
+        is_sealed, commit_seq, created_at, retired_seq)
       SELECT ids[g.nth], starts[g.nth] + m.place, m.id, m.role, m.status, texts[m.body],
-        CASE WHEN m.body IS NOT NULL THEN starts[g.nth] + m.place END, ends[g.nth], m.at,
-        starts[g.nth] + m.retired
+        starts[g.nth] + m.reached, m.body IS NOT NULL, ends[g.nth], m.at, starts[g.nth] + m.retired
       FROM json_to_recordset(g.messages) AS m(
-        id text, place integer, role text, status text, body integer, at bigint, retired integer);
+        id text, place integer, role text, status text, body integer, reached integer, at bigint,
+        retired integer);
     END IF;
 
     IF g.calls IS NOT NULL THEN
@@ -110,7 +107,14 @@ BEGIN
       RAISE EXCEPTION USING
         MESSAGE = coalesce(item.status, 'absent'), ERRCODE = 'HF001', DETAIL = item.turn;
     END LOOP;
+
+    IF g.folded IS NOT NULL THEN
+      FOR item IN SELECT * FROM json_to_recordset(g.folded) AS f(id text, body integer, reached integer)
+      LOOP
+        PERFORM ${schema}.seal_turn(ids[g.nth], item.id, texts[item.body],
+          starts[g.nth] + item.reached, ends[g.nth]);
+      END LOOP;
+    END IF;
   END LOOP;
 END $$;
-`,
-}
+`
