@@ -113,12 +113,17 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   'thread-renamed': { title: string },
 }
 
+// Lists, because every event is looked at, when it is written and when it is read.
+const toLists = (shapes: Readonly<Record<string, Shape>>) =>
+  new Map(Object.entries(shapes).map(([type, shape]) => [type, Object.entries(shape)]))
+const turnChecks = toLists(turnShapes)
+const threadChecks = toLists(threadShapes)
+
 function findFault(value: JsonObject, ofTurn: boolean): string | undefined {
-  const shapes = ofTurn ? turnShapes : threadShapes
   const type = typeof value.type === 'string' ? value.type : ''
-  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined
-  if (shape === undefined) return `Unknown event type "${type}".`
-  for (const [field, check] of Object.entries(shape)) {
+  const checks = (ofTurn ? turnChecks : threadChecks).get(type)
+  if (checks === undefined) return `Unknown event type "${type}".`
+  for (const [field, check] of checks) {
     if (!check(value[field])) return `The field "${field}" of ${type} is not what it should be.`
   }
   return undefined

@@ -3,9 +3,7 @@ export function withDefined<Base extends object, Extra extends object>(
   base: Base,
   extra: Extra,
 ): Base & { [Key in keyof Extra]?: Exclude<Extra[Key], undefined> } {
-  const result: Base & Partial<Extra> = { ...base }
-  for (const key in extra) {
-    if (extra[key] !== undefined) Object.assign(result, { [key]: extra[key] })
-  }
-  return result
+  const result = { ...base } as Record<string, unknown>
+  for (const key in extra) if (extra[key] !== undefined) result[key] = extra[key]
+  return result as Base & { [Key in keyof Extra]?: Exclude<Extra[Key], undefined> }
 }

@@ -1,5 +1,6 @@
 import type { Instructions, LanguageModel } from 'ai'
-import type { LedgerEvent, NewEvent } from '../core/event.ts'
+import { isTurnEvent, type LedgerEvent, type NewEvent } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -87,7 +88,7 @@ export function createEngine(parts: EngineParts): Engine {
 
   const launch = async (begin: Begin, seq: Seq, fence: number): Promise<void> => {
     const { threadId, turnId } = begin
-    const turn = await readTurn(store, threadId, turnId)
+    const turn = foldBegun(begin, seq) ?? (await readTurn(store, threadId, turnId))
     // While this was read, its lease may have run out and a later run of this process taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return
     const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
@@ -149,6 +150,16 @@ export function createEngine(parts: EngineParts): Engine {
 
 const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
   events.map((event, index) => ({ ...event, seq: first + index }))
+
+/** A turn that begins here is known without reading it back. */
+function foldBegun({ turnId, events }: Begin, seq: Seq): Turn | undefined {
+  const facts = numbered(events, seq - events.length + 1).filter(isTurnEvent)
+  const own = facts.filter((event) => event.turnId === turnId)
+  const [first] = own
+  return first?.type === 'turn-started'
+    ? foldTurn(emptyTurn(turnId, first.seq, first.at), own)
+    : undefined
+}
 
 export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {
   const message = await store.readMessage(threadId, id)

@@ -18,7 +18,8 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
     while (call !== undefined && !run.signal.aborted) {
       await runCall(run, call)
       call = waiting.shift()
-      if (call !== undefined && !run.signal.aborted) await run.ledger.commitTogether(startOf(run, call))
+      if (call !== undefined && !run.signal.aborted)
+        await run.ledger.commitTogether(startOf(run, call))
     }
   }
   await Promise.all(first.map(worker))

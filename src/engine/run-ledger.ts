@@ -87,9 +87,27 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     return buffer.take()
   }
 
+  /** What `turn` becomes with these: kept, because they are most often committed next. */
+  let ahead: {
+    readonly from: Turn
+    readonly events: readonly NewTurnEvent[]
+    readonly to: Turn
+  } | null = null
+
   const expect = (): Turn => {
-    const waiting = [...underWay.flat(), ...buffer.peek()]
-    return waiting.length === 0 ? turn : foldTurn(turn, numberFrom(turn, waiting))
+    const events = [...underWay.flat(), ...buffer.peek()]
+    if (events.length === 0) return turn
+    const to = foldOn(events, turn.lastSeq + 1)
+    ahead = { from: turn, events, to }
+    return to
+  }
+
+  /** Folds onto the turn, but for what has been folded onto it ahead. */
+  const foldOn = (events: readonly NewTurnEvent[], first: Seq): Turn => {
+    const known = ahead?.from === turn && isStart(ahead.events, events) ? ahead : null
+    const count = known?.events.length ?? 0
+    const start = known === null ? turn : { ...known.to, lastSeq: first + count - 1 }
+    return foldTurn(start, number(events.slice(count), first + count))
   }
 
   const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
@@ -130,10 +148,11 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** Takes what was committed into the turn, and gives it as its followers get it. */
   const absorb = (events: readonly NewTurnEvent[], result: Appended): Frame | null => {
-    const facts = events.map((event, index) => ({ ...event, seq: result.firstSeq + index }))
-    turn = foldTurn(turn, facts)
+    turn = foldOn(events, result.firstSeq)
+    ahead = null
     seq = result.seq
-    return facts.length === 0 ? null : toFrame(facts, result)
+    const facts = number(events, result.firstSeq)
+    return facts.length === 0 ? null : toFrame(facts, result, turn)
   }
 
   /** Somebody else wrote in between: read what they said about this turn. */
@@ -210,7 +229,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       const facts = take()
       const events = [...facts, ...planned]
       const folded =
-        finish === 'seal' ? { folded: foldTurn(expected, numberFrom(expected, planned)) } : {}
+        finish === 'seal'
+          ? { folded: foldTurn(expected, number(planned, expected.lastSeq + 1)) }
+          : {}
       const result = await submit({ events, ...leaseFor(finish), expectedSeq: seq, ...folded })
       if (result.kind === 'appended') return true
       buffer.restore(facts)
@@ -243,9 +264,11 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   return ledger
 }
 
-/** As if they were stored next: what is folded from them is right but for its seq. */
-const numberFrom = ({ lastSeq }: Turn, events: readonly NewTurnEvent[]): readonly TurnEvent[] =>
-  events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }))
+const number = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent[] =>
+  events.map((event, index) => ({ ...event, seq: first + index }))
+
+const isStart = (start: readonly unknown[], whole: readonly unknown[]): boolean =>
+  start.length <= whole.length && start.every((item, index) => item === whole[index])
 
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
 

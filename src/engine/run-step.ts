@@ -69,14 +69,15 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
       const usage = toUsage(part.usage)
       const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
       const step = { type: 'step-ended', finishReason, usage } as const
-      for (const { part: whole, call } of finishReason === 'length' ? [] : doubtful) {
-        for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
+      const cutOff = [...translator.unfinished()]
+      for (const { part: whole, call } of doubtful) {
+        if (finishReason === 'length') cutOff.push(call.id)
+        else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
       }
       // A call that the token limit cut off has no whole arguments and never will (ST4).
-      for (const call of run.ledger.expected.steps.at(-1)?.parts ?? []) {
-        if (call.type !== 'call' || call.state !== 'streaming') continue
+      for (const callId of cutOff) {
         const outcome = { state: 'interrupted', cause: 'over-limit' } as const
-        run.ledger.push(fact({ type: 'call-settled', callId: call.id, outcome }))
+        run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
       }
       run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
       run.ledger.flushSoon()

@@ -1,5 +1,7 @@
 import type { Seq } from '../core/ids.ts'
 import type { LedgerEvent } from '../core/event.ts'
+import type { Turn } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
 import type { AppendResult, StoredChange } from '../store/store.ts'
 
 /** Consecutive changes: everything after `after`, up to and including `seq`. */
@@ -7,6 +9,8 @@ export interface Frame {
   readonly after: Seq
   readonly seq: Seq
   readonly changes: readonly StoredChange[]
+  /** The turn that they are about, with all of them, where this process has folded it already. */
+  readonly turn?: Turn
 }
 
 /** The newest changes of a thread that somebody follows: everything after `from`, up to `to`. */
@@ -14,6 +18,8 @@ export interface Tail {
   from: Seq
   to: Seq
   changes: StoredChange[]
+  /** See `Frame`; as of `to`. */
+  turn: Turn | undefined
   /** What hints say exists. */
   known: Seq
   /** How many commits of this process are under way, whose changes need not be read. */
@@ -32,6 +38,7 @@ export const createTail = (): Tail => ({
   from: 0,
   to: 0,
   changes: [],
+  turn: undefined,
   known: 0,
   announced: 0,
   ended: false,
@@ -62,6 +69,7 @@ export function restartTail(tail: Tail, at: Seq): void {
   tail.from = at
   tail.to = at
   tail.changes = []
+  tail.turn = undefined
 }
 
 export function extendTail(tail: Tail, frame: Frame): void {
@@ -69,6 +77,7 @@ export function extendTail(tail: Tail, frame: Frame): void {
   if (frame.after !== tail.to) restartTail(tail, frame.after)
   tail.changes.push(...frame.changes)
   tail.to = frame.seq
+  tail.turn = frame.turn
   const over = tail.changes.length - longest
   if (over > 0) tail.from = (tail.changes.splice(0, over).at(-1) as StoredChange).seq
   hintTail(tail, frame.seq)
@@ -76,17 +85,18 @@ export function extendTail(tail: Tail, frame: Frame): void {
 
 export function sliceTail(tail: Tail, after: Seq): Frame {
   const start = tail.changes.findIndex((change) => change.seq > after)
-  return { after, seq: tail.to, changes: start < 0 ? [] : tail.changes.slice(start) }
+  const changes = start < 0 ? [] : tail.changes.slice(start)
+  return withDefined({ after, seq: tail.to, changes }, { turn: tail.turn })
 }
 
 /** What one commit added, as its followers get it. */
 export function toFrame(
   events: readonly LedgerEvent[],
   { firstSeq, seq }: Extract<AppendResult, { readonly kind: 'appended' }>,
+  turn?: Turn,
 ): Frame {
-  return {
-    after: firstSeq - 1,
-    seq,
-    changes: events.map((event) => ({ kind: 'event', seq: event.seq, commit: seq, event })),
-  }
+  const changes = events.map(
+    (event) => ({ kind: 'event', seq: event.seq, commit: seq, event }) as const,
+  )
+  return withDefined({ after: firstSeq - 1, seq, changes }, { turn })
 }

@@ -1,4 +1,4 @@
-import type { ModelMessage, Tool, ToolApprovalStatus, ToolSet } from 'ai'
+import { asSchema, type ModelMessage, type Tool, type ToolApprovalStatus, type ToolSet } from 'ai'
 import type { ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 
@@ -54,6 +54,15 @@ export interface Toolbox {
   readonly judge: (call: ToolCallToJudge) => Promise<Verdict>
 }
 
+/** Converted once: the SDK would make the JSON Schema of every tool anew for every model call. */
+const withSchemas = (tools: ToolSet): ToolSet =>
+  Object.fromEntries(
+    Object.entries(tools).map(([name, tool]) => [
+      name,
+      { ...tool, inputSchema: asSchema(tool.inputSchema) },
+    ]),
+  )
+
 export function createToolbox(
   tools: ToolSet,
   policies: Readonly<Record<string, ToolPolicy>>,
@@ -66,7 +75,7 @@ export function createToolbox(
   const policyOf = (name: string): ToolPolicy => own(policies, name) ?? {}
 
   return {
-    tools,
+    tools: withSchemas(tools),
     find,
     policyOf,
     isExecutable: (name) => typeof find(name)?.execute === 'function',

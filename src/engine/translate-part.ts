@@ -16,6 +16,8 @@ export interface PartTranslator {
   translate(part: SdkPart): readonly NewTurnEvent[]
   /** Our call for the provider's id; a new one where it has not been heard of in this step. */
   originOf(part: SdkCall): CallOrigin
+  /** Calls that were begun and have not become whole. */
+  unfinished(): readonly CallId[]
   readonly step: number
 }
 
@@ -32,6 +34,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   const blocks = new Map<string, string>()
   const calls = new Map<string, CallOrigin>()
   const recorded = new Set<CallId>()
+  const begun = new Set<CallId>()
   let nextBlock = 0
 
   const fact = (event: TurnFact): NewTurnEvent => ({
@@ -100,6 +103,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   return {
     step: options.step,
     originOf,
+    unfinished: () => [...begun].filter((id) => !recorded.has(id)),
     translate(part) {
       switch (part.type) {
         case 'text-start':
@@ -116,6 +120,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           return text('reasoning', part, 'end')
         case 'tool-input-start': {
           const call = originOf(part)
+          begun.add(call.id)
           return [fact({ type: 'call-announced', callId: call.id, call })]
         }
         case 'tool-input-delta': {

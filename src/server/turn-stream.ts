@@ -3,6 +3,7 @@ import { foldTurn } from '../core/fold-turn.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
+import type { Frame } from '../engine/tail.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -45,18 +46,20 @@ export async function* streamTurn(
   if (first.length > 0) yield first
   if (turn.progress.status !== 'running') return
   for await (const frame of holdfast.subscribe(threadId, turn.lastSeq, signal)) {
-    for (const change of frame.changes) {
-      if (change.kind === 'turn' && change.turn.id === turnId) turn = change.turn
-    }
-    const events = frame.changes.flatMap((change): readonly TurnEvent[] =>
-      change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
-    )
-    turn = foldTurn(turn, events)
+    turn = frame.turn?.id === turnId ? frame.turn : foldFrame(turn, frame)
     const chunks = step()
     if (chunks.length > 0) yield chunks
     if (turn.progress.status !== 'running') return
   }
   if (!signal.aborted) throw new TurnStreamBroken('The turn can no longer be followed here.')
+}
+
+function foldFrame(turn: Turn, { changes }: Frame): Turn {
+  const sealed = changes.findLast((change) => change.kind === 'turn' && change.turn.id === turn.id)
+  const events = changes.flatMap((change): readonly TurnEvent[] =>
+    change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
+  )
+  return foldTurn(sealed?.kind === 'turn' ? sealed.turn : turn, events)
 }
 
 export async function readTurn(

@@ -8,11 +8,12 @@ import {
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import { type CallLife, callTransition, isCallEvent, turnTransition } from '../core/life.ts'
+import { type CallLife, isCallEvent, turnTransition } from '../core/life.ts'
 import type { TurnStatus, UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toEventPayload } from './event-row.ts'
+import { extendCallPaths, extendPaths, noPaths, type Paths } from './paths.ts'
 
 /**
  * What one append does to the rows, worked out before the transaction. Which states it may start
@@ -57,8 +58,6 @@ export type PlannedMessage =
       readonly body: null
     }
 
-export type Paths<State extends string> = ReadonlyMap<State | 'absent', State>
-
 export interface PlannedTurn {
   readonly paths: Paths<TurnStatus>
   readonly ends: boolean
@@ -75,20 +74,6 @@ export interface PlannedCall {
   readonly modelOutput?: string
 }
 
-const callLives = [
-  'absent',
-  'streaming',
-  'awaiting-approval',
-  'ready',
-  'running',
-  'succeeded',
-  'failed',
-  'denied',
-  'stopped',
-  'interrupted',
-  'unknown',
-  'skipped',
-] as const satisfies readonly (CallLife | 'absent')[]
 const turnStatuses = ['absent', 'running', 'waiting', 'ended'] as const satisfies readonly (
   | TurnStatus
   | 'absent'
@@ -141,12 +126,13 @@ export function planAppend(events: readonly NewEvent[]): AppendPlan {
 
 function planTurn(planned: PlannedTurn | undefined, event: NewTurnEvent): PlannedTurn {
   const { from, to } = turnTransition(event)
-  return {
-    paths: extend(planned?.paths, turnStatuses, (status) =>
-      from.includes(status) ? (to ?? (status as TurnStatus)) : undefined,
-    ),
-    ends: event.type === 'turn-ended' || (planned?.ends === true && event.type !== 'turn-resumed'),
-  }
+  const move = (status: TurnStatus | 'absent') =>
+    from.includes(status) ? (to ?? (status as TurnStatus)) : undefined
+  const ends =
+    event.type === 'turn-ended' || (planned?.ends === true && event.type !== 'turn-resumed')
+  // Most facts of a turn leave it as it was.
+  const isSame = planned?.ends === ends && [...planned.paths].every(([, at]) => move(at) === at)
+  return isSame ? planned : { paths: extendPaths(planned?.paths, turnStatuses, move), ends }
 }
 
 function planCall(
@@ -154,11 +140,8 @@ function planCall(
   event: Extract<NewTurnEvent, { readonly callId: CallId }>,
   offset: number,
 ): PlannedCall {
-  const paths = extend(planned?.paths, callLives, (life) => {
-    const { from, to } = callTransition(event, life as CallLife)
-    const isElsewhere = planned !== undefined && planned.turnId !== event.turnId
-    return from.includes(life) && !isElsewhere ? to : undefined
-  })
+  const isElsewhere = planned !== undefined && planned.turnId !== event.turnId
+  const paths = isElsewhere ? noPaths : extendCallPaths(planned?.paths, event)
   const base = planned ?? { turnId: event.turnId, offset }
   return withDefined({ ...base, paths }, callColumns(event))
 }
@@ -200,19 +183,6 @@ function outputColumn(output: { kind: 'inline'; value: Json } | { kind: 'omitted
     throw new HoldfastError('bad-event', 'A lazily read result cannot be stored again.')
   }
   return { output: JSON.stringify(output.value) }
-}
-
-function extend<State extends string>(
-  paths: Paths<State> | undefined,
-  starts: readonly (State | 'absent')[],
-  move: (state: State | 'absent') => State | undefined,
-): Paths<State> {
-  const extended = new Map<State | 'absent', State>()
-  for (const start of paths === undefined ? starts : paths.keys()) {
-    const to = move(paths?.get(start) ?? start)
-    if (to !== undefined) extended.set(start, to)
-  }
-  return extended
 }
 
 function toMessage(

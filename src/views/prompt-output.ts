@@ -53,6 +53,7 @@ function isPromptOutput(value: Json): value is Json & PromptOutput {
 }
 
 function cutOutput(output: PromptOutput, maxChars: number): PromptOutput {
+  if (maxChars === Number.POSITIVE_INFINITY) return output
   switch (output.type) {
     case 'text':
     case 'error-text':

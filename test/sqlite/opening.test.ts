@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
+import { ledger } from '../../src/store/sqlite/migrations/0001-ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
@@ -28,6 +29,28 @@ it('[LG3] writes through to the disk, ahead of everything else', async () => {
   expect(raw.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
   expect(raw.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   expect(raw.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x686f6c64 })
+})
+
+it('brings a database of an older version up to date, and shows what it showed', async () => {
+  const file = temporaryFile()
+  const raw = openRaw(file)
+  raw.exec(`${ledger} PRAGMA application_id = ${0x686f6c64}; PRAGMA user_version = 1;
+    INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity, changed, fence)
+      VALUES (1, 'thread', 'ana', 'Old', 1, 1, 3, 1, 1, 0);
+    INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, commit_seq, created_at)
+      VALUES (1, 1, 'turn', 'assistant', 'running', 0, 3, 1);
+    INSERT INTO events (thread, seq, commit_seq, turn, at, payload) VALUES
+      (1, 1, 3, 1, 1, '{"type":"turn-started","replyTo":null}'),
+      (1, 2, 3, 1, 1, '{"type":"text-started","block":"0","kind":"text"}'),
+      (1, 3, 3, 1, 1, '{"type":"text-appended","block":"0","delta":"Kept"}')`)
+  raw.close()
+  const store = openStore(file)
+  expect(await store.readMessage(threadId, parseMessageId('turn'))).toMatchObject({
+    lastSeq: 3,
+    steps: [{ parts: [{ type: 'text', text: 'Kept', state: 'streaming' }] }],
+  })
+  const change = openRaw(file).prepare(`UPDATE events SET payload = '{}'`)
+  expect(() => change.run()).toThrow('a fact never changes')
 })
 
 it('keeps a database in memory where it is told to', async () => {

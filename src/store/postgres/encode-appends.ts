@@ -1,4 +1,5 @@
-import type { AppendPlan, Paths, PlannedCall } from '../plan-append.ts'
+import type { Paths } from '../paths.ts'
+import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import type { PlannedSeal } from '../plan-seals.ts'
 import type { MessageId } from '../../core/ids.ts'
 import type { Append, LeaseUse } from '../store.ts'

@@ -146,6 +146,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         ...OfCall,
       ]
     >(sql.updateCall),
+    settleCall: prepare<
+      [life: CallLife, output: string | null, modelOutput: string | null, ...OfCall]
+    >(sql.settleCall),
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
       sql.readOutput,
