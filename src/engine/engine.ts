@@ -47,6 +47,8 @@ export interface Begin {
   readonly events: readonly NewEvent[]
   readonly expectedSeq: Seq
   readonly seal?: readonly MessageId[]
+  /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
+  readonly history?: readonly Message[]
   readonly force?: boolean
   /** What to do with the lease, where it is not the engine's own loop. */
   readonly work?: Work
@@ -107,7 +109,8 @@ export function createEngine(parts: EngineParts): Engine {
       onStopRequested: () => live.run?.interrupt({ kind: 'stop' }),
       onFault: (error) => live.run?.interrupt({ kind: 'fault', error }),
     })
-    const history = async () => options.selectHistory(await readHistory(store, threadId, turn))
+    const history = async () =>
+      options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
     const force = begin.force ?? false
     // A run begins its first step at once: whoever listens hears of the turn before it.
     parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })

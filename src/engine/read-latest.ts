@@ -4,7 +4,8 @@ import type { Store } from '../store/store.ts'
 
 /**
  * The newest messages of a thread down to the one that fits, newest first, and the seq that the newest
- * were read at. `isOneRead` is false if somebody wrote between two pages of it.
+ * were read at. `isOneRead` is false if somebody wrote between two pages of it; `isWhole` is true if
+ * this is all of the thread.
  */
 export async function readDownTo(
   store: Store,
@@ -17,6 +18,7 @@ export async function readDownTo(
   readonly messages: readonly Message[]
   readonly found: boolean
   readonly isOneRead: boolean
+  readonly isWhole: boolean
 } | null> {
   const messages: Message[] = []
   let seq: Seq | null = null
@@ -30,12 +32,12 @@ export async function readDownTo(
     isOneRead &&= page.seq === seq
     for (const message of page.messages) {
       messages.push(message)
-      if (fits(message)) return { seq, messages, found: true, isOneRead }
+      if (fits(message)) return { seq, messages, found: true, isOneRead, isWhole: false }
     }
     const isFirst = before === null
     before = page.messages.at(-1)?.seq ?? null
     const isOver = !page.hasMore || before === null || (isFirst && !(await exists()))
-    if (isOver) return { seq, messages, found: false, isOneRead }
+    if (isOver) return { seq, messages, found: false, isOneRead, isWhole: !page.hasMore }
   }
 }
 

@@ -1,10 +1,11 @@
 import type { NewEvent } from '../core/event.ts'
+import { foldThread } from '../core/fold-thread.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, Turn, TurnEnding, UserPart } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import type { Engine, Work } from './engine.ts'
+import type { Begin, Engine, Work } from './engine.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 
@@ -74,6 +75,7 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
         retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
         replyTo: id,
         events: [{ type: 'message-added', at, messageId: id, role: 'user', ...content }],
+        history: read.isWhole && read.isOneRead ? read.messages.toReversed() : null,
       }
     },
     work,
@@ -100,6 +102,7 @@ export function regenerate(engine: Engine, request: RegenerateRequest): Promise<
       retired: read.messages.map((old) => old.id),
       replyTo: turn.replyTo,
       events: [],
+      history: null,
     }
   })
 }
@@ -110,6 +113,8 @@ interface Plan {
   readonly retired: readonly MessageId[]
   readonly replyTo: MessageId | null
   readonly events: readonly NewEvent[]
+  /** All that stands before the events, oldest first, if it has been read. */
+  readonly history: readonly Message[] | null
 }
 
 /**
@@ -150,6 +155,8 @@ async function attempt(
       expectedSeq: seq,
       ...(work === undefined ? {} : { work: work(turnId) }),
       ...(left === null ? {} : { seal: [left.id] }),
+      // What is closed or retired here is no longer as it was read.
+      ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })
     if (result.kind === 'appended') {
       return { kind: 'started', turnId, after: result.firstSeq - 1 + before.length }
@@ -161,6 +168,19 @@ async function attempt(
     }
   }
   throw new HoldfastError('store-failed', 'The thread changed too often to add a message.')
+}
+
+/** With the expected seq, what was read and what is added is all there is. */
+function toHistory({ seq, events, history }: Plan): Pick<Begin, 'history'> {
+  if (history === null) return {}
+  const { messages } = foldThread(
+    { seq, messages: history },
+    events.map((event, index) => {
+      const at = seq + index + 1
+      return { kind: 'event', seq: at, event: { ...event, seq: at } }
+    }),
+  )
+  return { history: messages }
 }
 
 /** A turn that runs by itself holds a lease and is not touched; one without is somebody's broken-off loop. */

@@ -19,7 +19,7 @@ import {
   succeeded,
   text,
 } from '../../src/testing/store-rules/thread-script.ts'
-import { createTestDatabase, waitFor } from './test-database.ts'
+import { createTestDatabase, openTestDatabase, waitFor } from './test-database.ts'
 
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
@@ -102,6 +102,28 @@ describe('[PG6] no query goes over a whole table', () => {
     const nodes = await explain(query)
     expect(nodes.some((node) => node['Index Name'] !== undefined)).toBe(true)
     expect(nodes.filter(isWhole)).toEqual([])
+  })
+
+  it('[PG6] nor through a thread, while the tables are small and were never counted', async () => {
+    const small = await openTestDatabase()
+    await small.open().readThread(parseThreadId('none'))
+    const fresh = await small.connect()
+    await fresh.query(`SET enable_seqscan = off; SET search_path = holdfast;
+      INSERT INTO calls (thread_id, call_id, message_id, seq, name, life)
+        SELECT 'thread', 'call-' || n, 'turn', n, 'search', 'running' FROM generate_series(1, 400) n;
+      INSERT INTO messages (thread_id, seq, message_id, role, status, commit_seq, created_at)
+        SELECT 'thread', n, 'turn-' || n, 'assistant', 'ended', n, 1 FROM generate_series(1, 400) n`)
+    const indexOf = async (table: string, column: string) => {
+      const { rows } = await fresh.query<{ 'QUERY PLAN': Explained }>(
+        `EXPLAIN (GENERIC_PLAN, FORMAT JSON)
+         SELECT 1 FROM ${table} WHERE thread_id = $1 AND ${column} = $2`,
+      )
+      const nodes = rows.flatMap((row) => row['QUERY PLAN']).flatMap(({ Plan }) => nodesOf(Plan))
+      return nodes.flatMap((node) => node['Index Name'] ?? [])
+    }
+    expect(await indexOf('calls', 'call_id')).toEqual(['calls_pkey'])
+    expect(await indexOf('calls', 'message_id')).toEqual(['calls_by_message'])
+    expect(await indexOf('messages', 'message_id')).toEqual(['messages_by_id'])
   })
 
   it('would be seen if one did', async () => {
