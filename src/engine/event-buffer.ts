@@ -20,6 +20,11 @@ const isPiece = (event: NewTurnEvent): event is Piece => 'delta' in event
 const subjectOf = (piece: Piece): string =>
   piece.type === 'text-appended' ? piece.block : piece.callId
 
+const endsInHalf = (text: string): boolean => {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff
+}
+
 export function createEventBuffer(): EventBuffer {
   let events: NewTurnEvent[] = []
   const halves = new Map<string, string>()
@@ -50,10 +55,15 @@ export function createEventBuffer(): EventBuffer {
         if (event.type !== 'call-recorded' || !replaceBeginning(event)) add(event)
         return
       }
+      // Nearly always: no half waits, and this piece does not end in one.
+      if (halves.size === 0 && !endsInHalf(event.delta)) {
+        if (event.delta !== '' || 'providerMetadata' in event) add(event)
+        return
+      }
       const key = `${event.type} ${subjectOf(event)}`
       const whole = (halves.get(key) ?? '') + event.delta
       halves.delete(key)
-      if (/[\ud800-\udbff]$/.test(whole)) halves.set(key, whole.slice(-1))
+      if (endsInHalf(whole)) halves.set(key, whole.slice(-1))
       const delta = halves.has(key) ? whole.slice(0, -1) : whole
       if (delta !== '' || 'providerMetadata' in event) add({ ...event, delta })
     },

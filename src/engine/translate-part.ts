@@ -56,8 +56,12 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     verb: 'start' | 'append' | 'end',
     delta = '',
   ): readonly NewTurnEvent[] => {
-    const metadata = metadataOf(part.providerMetadata)
     const known = blocks.get(`${kind} ${part.id}`)
+    // Nearly all that a model says.
+    if (verb === 'append' && known !== undefined && part.providerMetadata == null) {
+      return delta === '' ? [] : [fact({ type: 'text-appended', block: known, delta })]
+    }
+    const metadata = metadataOf(part.providerMetadata)
     if (verb === 'start' || known === undefined) {
       const block = openBlock(kind, part.id)
       const started = fact(withDefined({ type: 'text-started', block, kind } as const, metadata))
@@ -67,7 +71,6 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       blocks.delete(`${kind} ${part.id}`)
       return [fact(withDefined({ type: 'text-ended', block: known } as const, metadata))]
     }
-    if (delta === '' && metadata.providerMetadata === undefined) return []
     return [fact(withDefined({ type: 'text-appended', block: known, delta } as const, metadata))]
   }
 
