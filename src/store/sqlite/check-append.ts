@@ -34,7 +34,7 @@ export function checkAppend(
 
   const rows = new Map<MessageId, StatusRow | undefined>()
   for (const id of plan.turns.keys()) {
-    const row = statements.readStatus.get(thread, id)
+    const row = readStatus(statements, thread, id)
     rows.set(id, row?.status === null ? undefined : row)
   }
 
@@ -63,12 +63,19 @@ export function checkAppend(
   }
 
   for (const id of seal) {
-    const status = turns.get(id)?.status ?? statements.readStatus.get(thread, id)?.status
+    const status = turns.get(id)?.status ?? readStatus(statements, thread, id)?.status
     const state = status ?? 'absent'
     if (state !== 'ended') return { kind: 'illegal', subject: 'turn', id, state }
   }
   return { kind: 'legal', calls, turns }
 }
+
+/** Of the message that is shown, or else of the last that had the id: nearly always there is one. */
+const readStatus = (
+  { readShownStatus, readStatus: readLast }: LedgerStatements,
+  thread: ThreadKey,
+  id: MessageId,
+): StatusRow | undefined => readShownStatus.get(thread, id) ?? readLast.get(thread, id)
 
 /** In the order of the facts: a message is retired to make way for another, often of the same id. */
 function findBadMessage(
@@ -80,7 +87,7 @@ function findBadMessage(
   if (messages.length === 0 && retired.length === 0) return undefined
   const known = new Map<MessageId, boolean>()
   const isShown = (id: MessageId) =>
-    known.get(id) ?? statements.readStatus.get(thread, id)?.isShown === 1
+    known.get(id) ?? statements.readShownStatus.get(thread, id) !== undefined
   for (const event of events) {
     if (event.type === 'messages-retired') {
       for (const id of event.messageIds) {

@@ -51,6 +51,8 @@ export const ledgerSql = {
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
     commit_seq, created_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  readShownStatus: `SELECT seq, status, is_sealed AS isSealed, 1 AS isShown
+    FROM messages WHERE thread = ? AND message_id = ? AND ifnull(retired_seq, 0) = 0`,
   // `+seq`: by the id and then sorted, which is one row or a few, not by place through the thread.
   readStatus: `SELECT seq, status, is_sealed AS isSealed, retired_seq IS NULL AS isShown
     FROM messages WHERE thread = ? AND message_id = ? ORDER BY +seq DESC LIMIT 1`,

@@ -85,6 +85,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         body: string | null,
       ]
     >(sql.insertMessage),
+    readShownStatus: prepare<ById, StatusRow>(sql.readShownStatus),
     readStatus: prepare<ById, StatusRow>(sql.readStatus),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
     retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
