@@ -63,7 +63,7 @@ export function appendToMemory(
 function checkLease(
   stored: MemoryThread,
   use: LeaseUse | undefined,
-  { now, isAlive }: AppendContext,
+  { now, isAlive, nextActivity }: AppendContext,
 ): LeaseChange | Refusal {
   const { fence, lease } = stored
   if (use === undefined) return { fence, lease }
@@ -73,7 +73,8 @@ function checkLease(
       return { kind: 'leased', holder: lease.holder, turnId: lease.turnId, fence }
     }
     const { holder, turnId, ttlMs } = use
-    return { fence: fence + 1, lease: { holder, turnId, until: now() + ttlMs } }
+    // Of the whole store: a thread that is made anew under an old id does not begin again.
+    return { fence: nextActivity(), lease: { holder, turnId, until: now() + ttlMs } }
   }
   if (lease === null || use.fence !== fence) return { kind: 'fenced', fence }
   if (use.kind === 'release') return { fence, lease: null }

@@ -4,15 +4,10 @@ import type { AppendPlan } from '../plan-append.ts'
 import { type PlannedSeal, planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
-import { checkLease, type LeaseContext, writeLease } from './check-lease.ts'
+import { type AppendContext, checkLease, writeLease } from './check-lease.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurn } from './seal-turn.ts'
-
-export interface AppendContext extends LeaseContext {
-  /** The next number of the whole store: see `readCounter`. */
-  readonly nextCounter: () => number
-}
 
 /** One append inside the transaction of its group. */
 export function appendToLedger(
@@ -43,7 +38,7 @@ export function appendToLedger(
     writeSeals(statements, facts)
   }
   for (const id of seal) sealTurn(statements, thread, id)
-  const lease = use === undefined ? row : writeLease(statements, row, use, context.now)
+  const lease = use === undefined ? row : writeLease(statements, row, use, context)
   return {
     kind: 'appended',
     firstSeq: before + 1,

@@ -8,6 +8,11 @@ export interface LeaseContext {
   readonly isAlive: (holder: string) => boolean
 }
 
+export interface AppendContext extends LeaseContext {
+  /** The next number of the whole store: see `readCounter`. */
+  readonly nextCounter: () => number
+}
+
 type Refusal = Exclude<AppendResult, { readonly kind: 'appended' }>
 
 /** Whether a lease binds anyone: one that has run out, or whose holder is dead, is free to take. */
@@ -38,14 +43,16 @@ export function writeLease(
   statements: LedgerStatements,
   row: LeaseRow,
   use: LeaseUse,
-  now: () => number,
+  { now, nextCounter }: AppendContext,
 ): LeaseRow {
   switch (use.kind) {
     case 'acquire': {
       const { holder, turnId } = use
-      const fence = row.fence + 1
+      // Of the whole store: a thread that is made anew under an old id does not begin again.
+      const counter = nextCounter()
+      const fence = Math.max(row.fence + 1, counter)
       const until = Math.ceil(now() + use.ttlMs)
-      statements.acquireLease.run(fence, holder, turnId, until, row.thread)
+      statements.acquireLease.run(fence, holder, turnId, until, counter, row.thread)
       return { ...row, fence, holder, turnId, until, stopFence: null }
     }
     case 'hold': {

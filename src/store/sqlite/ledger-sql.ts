@@ -41,7 +41,7 @@ export const ledgerSql = {
   touchThread: 'UPDATE threads SET activity = ?, updated_at = ? WHERE thread = ?',
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
   acquireLease: `UPDATE threads SET fence = ?, lease_holder = ?, lease_turn = ?, lease_until = ?,
-    stop_fence = NULL WHERE thread = ?`,
+    stop_fence = NULL, changed = ? WHERE thread = ?`,
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
   releaseLease: `UPDATE threads SET lease_holder = NULL, lease_turn = NULL, lease_until = NULL
     WHERE thread = ?`,

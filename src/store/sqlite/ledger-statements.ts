@@ -62,9 +62,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     touchThread: prepare<[activity: number, at: number, ...InThread]>(sql.touchThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
 
-    acquireLease: prepare<[fence: number, holder: string, MessageId, until: number, ...InThread]>(
-      sql.acquireLease,
-    ),
+    acquireLease: prepare<
+      [fence: number, holder: string, MessageId, until: number, changed: number, ...InThread]
+    >(sql.acquireLease),
     renewLease: prepare<[until: number, ...InThread]>(sql.renewLease),
     releaseLease: prepare<InThread>(sql.releaseLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),

@@ -112,6 +112,32 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
+    claim: 'lets no run of a deleted thread write to one that was made anew under its id',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const fences = new Set<number | undefined>()
+      for (let round = 0; round < 4; round++) {
+        const { fence } = await append(store, [started()], { lease: acquire('one') })
+        for (const late of fences) {
+          assert.equal((await tryAppend(store, text('Late'), { lease: hold(late) })).kind, 'fenced')
+        }
+        fences.add(fence)
+        // More than one run in some of them.
+        let last = fence ?? -1
+        for (let more = 0; more < round; more++) {
+          const taken = await append(store, [], { lease: acquire('two', { overFence: last }) })
+          last = taken.fence ?? -1
+          fences.add(taken.fence)
+        }
+        await store.deleteThread(thread)
+        await createThread(store)
+      }
+      assert.equal(fences.size, 4 + 1 + 2 + 3)
+    },
+  },
+  {
+    id: 'CR2',
     claim: 'takes a run from a live holder only by the fence that it has',
     async check({ open }) {
       const store = await open()

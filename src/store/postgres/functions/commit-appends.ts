@@ -28,7 +28,9 @@ BEGIN
     WITH judged AS MATERIALIZED (
       SELECT g.*, t.seq, t.owner_id, t.created_at, t.updated_at, t.activity,
         t.title AS old_title, t.lease_holder, t.lease_turn, t.lease_until,
-        CASE g.lease WHEN 'acquire' THEN t.fence + 1 ELSE t.fence END AS new_fence,
+        -- Of the whole store: a thread that is made anew under an old id does not begin again.
+        CASE g.lease WHEN 'acquire' THEN greatest(t.fence + 1, nextval('${schema}.activity'))
+          ELSE t.fence END AS new_fence,
         CASE g.lease WHEN 'acquire' THEN NULL ELSE t.stop_fence END AS new_stop,
         CASE
           WHEN t.id IS NULL THEN '{no-thread}'
