@@ -16,13 +16,14 @@ export interface Measured {
 export async function measure(
   contenders: readonly Contender[],
   rounds: number,
+  /** Rounds that do not count: a server has compiled its code long before. */
+  warmUps = 1,
 ): Promise<readonly Measured[]> {
   const times = contenders.map((): number[] => [])
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -warmUps; round < rounds; round++) {
     for (const [index, { run }] of contenders.entries()) {
       const start = performance.now()
       await run()
-      // The first round warms up.
       if (round >= 0) times[index]?.push(performance.now() - start)
     }
   }
