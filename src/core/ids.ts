@@ -22,11 +22,11 @@ export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner')
 
 function parseId(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length === 0 || value.length > longestId) {
-    throw new HoldfastError('bad-id', `A ${what} id is a string of 1 to ${longestId} characters.`)
+    throw new HoldfastError('bad-id', `The ${what} id is a string of 1 to ${longestId} characters.`)
   }
   // A NUL cannot be stored in PostgreSQL, and a lone surrogate does not survive UTF-8.
   if (/\p{Cc}|\p{Cs}/u.test(value)) {
-    throw new HoldfastError('bad-id', `A ${what} id has no control characters.`)
+    throw new HoldfastError('bad-id', `The ${what} id has no control characters.`)
   }
   return value
 }

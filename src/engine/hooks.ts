@@ -1,6 +1,7 @@
 import type { Call, CallOutcome } from '../core/call.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
+import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason } from '../core/usage.ts'
 
 interface OfTurn {
@@ -18,6 +19,7 @@ export type LifecycleEvent =
       /** Of a failed turn. */
       readonly error?: TurnError
       readonly ms: number
+      readonly totals: TurnTotals
     } & OfTurn)
   /** Another process has it, or the store would not take its end. */
   | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn)
@@ -96,13 +98,14 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
     turnPaused: (waitingFor) => emit({ type: 'turn-paused', ...place, waitingFor }),
-    turnEnded: (ending) =>
+    turnEnded: (ending, turn) =>
       emit({
         type: 'turn-ended',
         ...place,
         ending: ending.kind,
         ...(ending.kind === 'failed' ? { error: ending.error } : {}),
         ms: now() - begun,
+        totals: totalsOf(turn),
       }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),

@@ -1,5 +1,5 @@
 import { tool } from 'ai'
-import { callsOf, type Turn } from 'holdfast'
+import { callsOf, totalsOf, type Turn } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createFixture, echo, gate, tools } from './fixture.ts'
@@ -30,12 +30,13 @@ describe('a turn', () => {
     expect(JSON.stringify(fixture.calls[1]?.prompt)).toContain('"hello"')
   })
 
-  it('[LG11] keeps model, finish reason, usage and time of each step', async () => {
+  it('[LG11] keeps model, finish reason, usage and time of each step, and adds them up', async () => {
     const fixture = await createFixture(
       ({ index }) => (index === 0 ? [call(1)] : [{ text: 'done' }]),
       { tools: tools() },
     )
-    const { steps } = await fixture.ask('go')
+    const turn = await fixture.ask('go')
+    const { steps } = turn
     expect(steps).toMatchObject([
       {
         model: 'scripted',
@@ -47,6 +48,10 @@ describe('a turn', () => {
     for (const step of steps) {
       expect(step.status === 'ended' && step.endedAt >= step.startedAt).toBe(true)
     }
+    const usage = { inputTokens: 20, outputTokens: 10, totalTokens: 30 }
+    const totals = { steps: 2, models: ['scripted'], usage, modelMs: expect.any(Number) as number }
+    expect(totalsOf(turn)).toEqual(totals)
+    expect(fixture.log.find(({ type }) => type === 'turn-ended')).toMatchObject({ totals })
   })
 
   it('[CL4] runs calls of one step at once, up to a limit, and commits each result as it comes', async () => {
