@@ -1,15 +1,21 @@
-import { createDemoTools } from './demo-tools.ts'
+import { createDemoTools } from 'holdfast/testing'
 import { createPages } from './pages.ts'
 import { buildWeb, webFolder } from './build-web.ts'
+import { createWeatherTool, readWeatherService } from './weather-tool.ts'
 
 await buildWeb()
 
 const charges = process.env['HOLDFAST_DEMO_CHARGES']
+const demo = createDemoTools(charges === undefined ? {} : { charges })
+const service = readWeatherService(process.env)
 
 /** What `holdfast serve` is told for this chat. The model is HOLDFAST_MODEL, and the demo without it. */
 export default {
-  ...createDemoTools(charges === undefined ? {} : { charges }),
+  ...demo,
+  ...(service === undefined
+    ? {}
+    : { tools: { ...demo.tools, get_weather: createWeatherTool(service) } }),
   instructions:
-    'You are a friendly assistant in a demo. Your tools give made-up data; say so when it matters.',
+    'You are a friendly assistant in a demo. A result says in “source” whether its data is made up; say so when it matters.',
   pages: createPages(webFolder),
 }

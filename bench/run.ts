@@ -1,7 +1,9 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAppend } from './append.ts'
 import { benchFold } from './fold.ts'
+import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
+import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
 import { benchTurn } from './turn.ts'
@@ -13,6 +15,8 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   page: benchPage,
   turn: benchTurn,
   threads: benchThreads,
+  load: benchLoad,
+  soak: benchSoak,
   transfer: benchTransfer,
 }
 

@@ -18,7 +18,8 @@ export function ThemeSelect(): ReactNode {
   return (
     <label className="app-theme">
       <Icon name="theme" />
-      <select aria-label="Theme" value={theme} onChange={(event) => choose(event.target.value)}>
+      Theme
+      <select value={theme} onChange={(event) => choose(event.target.value)}>
         {themes.map((each) => (
           <option key={each} value={each}>
             {names[each]}

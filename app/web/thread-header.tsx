@@ -10,14 +10,16 @@ export interface ThreadHeaderProps {
 }
 
 export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): ReactNode {
-  const { title, messages } = useThread(threadId, { isNew })
+  const { title, messages, status, connection } = useThread(threadId, { isNew })
+  const isMissing = connection.status === 'refused' && messages.length === 0
+  const nameless = isNew ? 'New chat' : status === 'loading' ? 'Loading…' : 'Untitled'
   return (
     <header className="app-header">
       <button type="button" className="app-menu" aria-label="Show the list" onClick={onMenu}>
         <Icon name="menu" />
       </button>
       <h1>
-        <bdi>{title === '' ? 'New chat' : title}</bdi>
+        <bdi>{title === '' ? (isMissing ? 'Not found' : nameless) : title}</bdi>
       </h1>
       {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
     </header>

@@ -2,30 +2,32 @@ import { ApiError, createApi } from 'holdfast/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { tokenHeaders, writeToken } from './token.ts'
 
-type Access = 'asking' | 'open' | 'closed'
+type Access = 'asking' | 'open' | 'closed' | 'wrong'
 
 /** Where the server wants a token, asks for it before anything else. */
 export function TokenGate({ children }: { readonly children: ReactNode }): ReactNode {
   const [access, setAccess] = useState<Access>('asking')
   const [token, setToken] = useState('')
-  const ask = () => {
+  const ask = (closed: 'closed' | 'wrong') => {
     createApi({ headers: tokenHeaders })
       .get('/api/threads?limit=1')
       .then(() => setAccess('open'))
       // A server that cannot be reached is shown by the page itself, and tried again there.
       .catch((error: unknown) =>
-        setAccess(error instanceof ApiError && error.status === 401 ? 'closed' : 'open'),
+        setAccess(error instanceof ApiError && error.status === 401 ? closed : 'open'),
       )
   }
-  useEffect(ask, [])
-  if (access !== 'closed') return children
+  useEffect(() => ask('closed'), [])
+  // Nothing yet: a page that is taken away again a moment later would be worse than none.
+  if (access === 'asking') return null
+  if (access === 'open') return children
   return (
     <main className="app-token">
       <form
         onSubmit={(event) => {
           event.preventDefault()
           writeToken(token.trim())
-          ask()
+          ask('wrong')
         }}
       >
         <h1>This server wants a token</h1>
@@ -34,10 +36,16 @@ export function TokenGate({ children }: { readonly children: ReactNode }): React
           <input
             type="password"
             autoComplete="current-password"
+            aria-invalid={access === 'wrong'}
             value={token}
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
+        {access === 'wrong' && (
+          <p className="app-error" role="alert">
+            The server does not take this token.
+          </p>
+        )}
         <button type="submit" className="hf-button hf-button-strong">
           Go on
         </button>

@@ -13,6 +13,8 @@ export default defineConfig({
     outDir: join(folder, '../dist'),
     emptyOutDir: true,
     target: 'es2023',
+    // The first that know light-dark(), which is otherwise replaced by something longer.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // What is inlined would need an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

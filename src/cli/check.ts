@@ -1,11 +1,13 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
 import { type CheckReport, checkStore } from '../engine/check/check-store.ts'
 import type { Problem } from '../engine/check/problem.ts'
+import { CliError } from './cli-error.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
 import { openStore } from './open-store.ts'
-import { parseArguments } from './parse-arguments.ts'
+import { parseArguments, refusePositionals } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-import { count } from './words.ts'
+import { count, oneLine } from './words.ts'
 
 export const checkCommand: Command = {
   help: `holdfast check [--repair] [--db FILE|URL]
@@ -20,22 +22,34 @@ Exit code: 0 healthy, or all mended; 1 problems remain; 2 it could not be checke
 }
 
 async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
-  const { values } = parseArguments('check', args, {
+  const { values, positionals } = parseArguments('check', args, {
     repair: { type: 'boolean' },
     db: { type: 'string' },
   })
+  refusePositionals('check', positionals, 'The database is named with --db.')
   const store = await openStore({ db: values.db, env, file: 'existing' })
   const progress = createProgress(terminal)
+  let canMend = false
   try {
     const report = await checkStore(store, {
       repair: values.repair === true,
-      onProblem: (problem, isMended) => terminal.print(describe(problem, isMended, terminal)),
+      onProblem(problem, isMended) {
+        canMend ||= problem.mend.kind !== 'none'
+        terminal.print(describe(problem, isMended, terminal))
+      },
       onProgress: ({ threads, rows }) =>
         progress.update(undefined, () => `${count(threads, 'thread')}, ${count(rows, 'row')}`),
     })
     progress.done()
-    terminal.print(summarize(report, values.repair === true))
+    terminal.print(summarize(report, values.repair !== true && canMend))
     return report.found === report.mended ? 0 : 1
+  } catch (error) {
+    progress.done()
+    if (!(error instanceof HoldfastError && error.code === 'store-failed')) throw error
+    throw new CliError(
+      `${error.message} It could not be read to its end: restore a backup, or see what \`holdfast export\` can still read.`,
+      { cause: error },
+    )
   } finally {
     await store.close()
   }
@@ -50,16 +64,16 @@ function describe(problem: Problem, isMended: boolean, { paint }: Terminal): str
     seq === undefined ? undefined : `seq ${seq}`,
   ].filter((part) => part !== undefined)
   const state = isMended ? paint('green', 'mended ') : paint('red', 'damaged')
-  return `${state} ${kind}: ${[...place, what].join(', ')}`
+  return `${state} ${kind}: ${[...place, oneLine(what)].join(', ')}`
 }
 
-function summarize({ threads, rows, found, mended }: CheckReport, repair: boolean): string {
+function summarize({ threads, rows, found, mended }: CheckReport, canMend: boolean): string {
   const read = `${count(threads, 'thread')}, ${count(rows, 'row')}`
   if (found === 0) return `Healthy: ${read}.`
   const left = found - mended
   if (left === 0) return `Mended: ${count(found, 'problem')} in ${read}.`
-  const next = repair
-    ? 'What is left cannot be mended from here; keep a backup of the database.'
-    : 'Run `holdfast check --repair` to mend what can be mended.'
+  const next = canMend
+    ? 'Run `holdfast check --repair` to mend what can be mended.'
+    : 'What is left cannot be mended from here; keep a backup of the database.'
   return `${count(left, 'problem')} in ${read}; ${mended} mended. ${next}`
 }

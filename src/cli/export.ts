@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { pipeline } from 'node:stream/promises'
 import { parseThreadId } from '../core/ids.ts'
 import type { Thread } from '../core/thread.ts'
 import { exportFormats, exportThreads } from '../engine/transfer/export-threads.ts'
@@ -37,10 +37,12 @@ async function run({ args, env }: CommandContext): Promise<ExitCode> {
   try {
     const threads =
       thread === undefined ? readAll(store, values.owner) : [await readOne(store, thread)]
-    for await (const text of exportThreads(store, threads, format)) {
-      if (!process.stdout.write(text)) await once(process.stdout, 'drain')
-    }
+    await pipeline(exportThreads(store, threads, format), process.stdout, { end: false })
     return 0
+  } catch (error) {
+    // Whoever read it has enough, as in `holdfast export --all | head`.
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
+    throw error
   } finally {
     await store.close()
   }

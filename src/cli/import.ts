@@ -10,7 +10,7 @@ import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-import { count } from './words.ts'
+import { count, oneLine } from './words.ts'
 
 const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
 
@@ -79,8 +79,8 @@ async function* countBytes(
 function describe(problem: ImportProblem, { paint }: Terminal): string {
   const where = problem.where === '' ? '' : `${problem.where}: `
   return problem.kind === 'mended'
-    ? `${paint('yellow', 'mended')} ${where}${problem.what}`
-    : `${paint('red', 'failed')} ${where}${problem.why}`
+    ? `${paint('yellow', 'mended')} ${oneLine(`${where}${problem.what}`)}`
+    : `${paint('red', 'failed')} ${oneLine(`${where}${problem.why}`)}`
 }
 
 function summarize({ threads, messages, calls, skipped, unlisted }: ImportReport): string {

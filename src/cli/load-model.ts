@@ -1,8 +1,15 @@
 import type { LanguageModel } from 'ai'
+import type { DemoTools } from '../testing/demo/demo-tools.ts'
 import { CliError } from './cli-error.ts'
 
+export interface LoadedModel {
+  readonly model: LanguageModel
+  /** What it talks about, where the config says nothing of its own. Only the demo has any. */
+  readonly own?: DemoTools
+}
+
 /** The model that HOLDFAST_MODEL names. Its provider is loaded only then. */
-export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<LanguageModel> {
+export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<LoadedModel> {
   const [provider = '', ...rest] = name.split(':')
   const model = rest.join(':')
   if (provider === 'demo') return loadDemo(env)
@@ -14,11 +21,16 @@ export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<L
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await load(() => import('@ai-sdk/openai'), '@ai-sdk/openai')
-      return createOpenAI({ apiKey: key(env, 'OPENAI_API_KEY'), ...address(env) })(model)
+      const openai = createOpenAI({ apiKey: key(env, 'OPENAI_API_KEY'), ...address(env) })
+      return { model: openai(model) }
     }
     case 'anthropic': {
       const { createAnthropic } = await load(() => import('@ai-sdk/anthropic'), '@ai-sdk/anthropic')
-      return createAnthropic({ apiKey: key(env, 'ANTHROPIC_API_KEY'), ...address(env) })(model)
+      const anthropic = createAnthropic({
+        apiKey: key(env, 'ANTHROPIC_API_KEY'),
+        ...address(env),
+      })
+      return { model: anthropic(model) }
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await load(
@@ -32,12 +44,13 @@ export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<L
         )
       }
       const apiKey = env['HOLDFAST_MODEL_KEY']
-      return createOpenAICompatible({
+      const compatible = createOpenAICompatible({
         name: 'openai-compatible',
         baseURL,
         includeUsage: true,
         ...(apiKey ? { apiKey } : {}),
-      })(model)
+      })
+      return { model: compatible(model) }
     }
   }
 }
@@ -47,15 +60,18 @@ type Provider = 'openai' | 'anthropic' | 'openai-compatible'
 const isProvider = (name: string): name is Provider =>
   name === 'openai' || name === 'anthropic' || name === 'openai-compatible'
 
-async function loadDemo(env: NodeJS.ProcessEnv): Promise<LanguageModel> {
+async function loadDemo(env: NodeJS.ProcessEnv): Promise<LoadedModel> {
   const { demoModel } = await import('../testing/demo/demo-model.ts')
+  const { createDemoTools } = await import('../testing/demo/demo-tools.ts')
+  const charges = env['HOLDFAST_DEMO_CHARGES']
+  const own = createDemoTools(charges ? { charges } : {})
   const delay = env['HOLDFAST_DEMO_DELAY_MS']
-  if (delay === undefined || delay === '') return demoModel()
+  if (delay === undefined || delay === '') return { model: demoModel(), own }
   const delayMs = Number(delay)
   if (!Number.isSafeInteger(delayMs) || delayMs < 0) {
     throw new CliError(`HOLDFAST_DEMO_DELAY_MS is a number of milliseconds, not "${delay}".`)
   }
-  return demoModel({ delayMs })
+  return { model: demoModel({ delayMs }), own }
 }
 
 async function load<Module>(importModule: () => Promise<Module>, name: string): Promise<Module> {

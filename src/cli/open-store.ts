@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 
@@ -21,6 +22,12 @@ export async function openStore({ db, env, file }: StoreChoice): Promise<Store> 
   const name = place.replace(/^file:/, '')
   if (file === 'existing' && !existsSync(name)) {
     throw new CliError(`There is no database ${name}. Name one with --db or HOLDFAST_DB.`)
+  }
+  if (existsSync(name) && statSync(name).isDirectory()) {
+    throw new CliError(`${name} is a folder. Name a file with --db or HOLDFAST_DB.`)
+  }
+  if (!existsSync(dirname(name))) {
+    throw new CliError(`There is no folder ${dirname(name)}. Make it, or choose another with --db.`)
   }
   const { sqlite } = await import('../store/sqlite/index.ts')
   return sqlite(name)

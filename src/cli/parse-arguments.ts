@@ -28,6 +28,19 @@ export function parseArguments<Chosen extends Options>(
   }
 }
 
+/** A word that a command has no use for is most likely meant for an option: it must not be passed over. */
+export function refusePositionals(
+  command: string,
+  positionals: readonly string[],
+  hint: string,
+): void {
+  const [word] = positionals
+  if (word === undefined) return
+  throw new CliError(
+    `\`holdfast ${command}\` does not know what to do with "${word}". ${hint} Run \`holdfast ${command} --help\` for what there is.`,
+  )
+}
+
 export function parseChoice<Word extends string>(
   name: string,
   value: string | undefined,

@@ -11,7 +11,7 @@ import { loadConfig } from './load-config.ts'
 import { findSilentServer, loadModel } from './load-model.ts'
 import { openBrowser } from './open-browser.ts'
 import { openStore } from './open-store.ts'
-import { parseArguments, parseChoice, parseNumber } from './parse-arguments.ts'
+import { parseArguments, parseChoice, parseNumber, refusePositionals } from './parse-arguments.ts'
 import { createServeLog, logKinds } from './serve-log.ts'
 import { untilStopped } from './until-stopped.ts'
 import { readVersion } from './version.ts'
@@ -29,14 +29,16 @@ export const serveCommand: Command = {
 
 HOLDFAST_MODEL is demo, openai:MODEL (with OPENAI_API_KEY), anthropic:MODEL (ANTHROPIC_API_KEY) or
 openai-compatible:MODEL (HOLDFAST_MODEL_URL, and HOLDFAST_MODEL_KEY if it wants one).
-HOLDFAST_TOKEN is the token that callers must send. HOLDFAST_DEMO_DELAY_MS slows the demo model.
+HOLDFAST_TOKEN is the token that callers must send. Without --config the demo model has tools of its
+own, all harmless. HOLDFAST_DEMO_DELAY_MS slows it; HOLDFAST_DEMO_CHARGES names a file that gets one
+line per charge of its card.
 
 Stopped by Ctrl-C or SIGTERM; a second one does not wait. Exit code: 0 stopped, 2 could not start.`,
   run,
 }
 
 async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
-  const { values } = parseArguments('serve', args, {
+  const { values, positionals } = parseArguments('serve', args, {
     port: { type: 'string' },
     host: { type: 'string' },
     db: { type: 'string' },
@@ -45,6 +47,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     log: { type: 'string' },
     grace: { type: 'string' },
   })
+  refusePositionals('serve', positionals, 'The database is named with --db.')
   const port =
     parseNumber('--port', values.port, 0, 65_535) ??
     parseNumber('PORT', env['PORT'], 0, 65_535) ??
@@ -55,26 +58,33 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     parseChoice('--log', values.log, logKinds) ?? (terminal.isWatched ? 'text' : 'json')
 
   const config = await loadConfig(values.config)
-  const { model: own, authenticate: ownWay, allowedOrigins, limits, pages, ...engine } = config
+  const { model: ownModel, authenticate: ownWay, pages, ...rest } = config
+  const { allowedOrigins, limits, trustProxy, ...engine } = rest
   const authenticate = chooseAuthentication(ownWay, env['HOLDFAST_TOKEN'], host)
   const named = env['HOLDFAST_MODEL'] || undefined
-  const model =
-    named === undefined && own !== undefined ? own : await loadModel(named ?? 'demo', env)
+  const { model, own } =
+    named === undefined && ownModel !== undefined
+      ? { model: ownModel, own: undefined }
+      : await loadModel(named ?? 'demo', env)
   const silent = named === undefined ? undefined : await findSilentServer(env)
   if (silent !== undefined) terminal.note(`${terminal.paint('yellow', 'holdfast:')} ${silent}`)
 
   const log = createServeLog(logKind, terminal)
   const store = await openStore({ db: values.db, env, file: 'any' })
-  const holdfast = createHoldfast({ ...engine, store, model, hooks: log.event })
+  const tools = engine.tools === undefined ? own : undefined
+  const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
   const handler = createHandler(holdfast, {
     version: readVersion(),
     log: log.request,
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
     ...(limits === undefined ? {} : { limits }),
+    ...(trustProxy === undefined ? {} : { trustProxy }),
   })
   const gate = createClosingGate(withPages(handler, pages))
   try {
+    // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
+    await store.findAbandonedRuns(1)
     const listening = await start(gate.handler, port, host)
     const stopped = untilStopped((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util'
+
 /** Where a command writes to, and what can be shown there. */
 export interface Terminal {
   /** What the command was asked for. */
@@ -33,7 +35,8 @@ export function createTerminal(
     paint: (color, text) => (hasColor ? `\u001B[${codes[color]}m${text}\u001B[0m` : text),
     print(line) {
       clear()
-      out.write(`${line}\n`)
+      // A terminal may watch only the other stream: a file that this one goes into wants no colours.
+      out.write(`${out.isTTY ? line : stripVTControlCharacters(line)}\n`)
     },
     note(line) {
       clear()

@@ -1,30 +1,11 @@
-import { isJsonObject, type Json } from '../core/json.ts'
+import { isJsonObject } from '../core/json.ts'
+import { ApiError } from '../protocol/api-error.ts'
 
 export interface ApiOptions {
   /** Where the server is; default: where the page came from. */
   readonly baseUrl?: string
   readonly headers?: () => Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
-}
-
-/** The server said no, and why. `status` 0: it could not be reached. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly status: number
-  readonly code: string
-  readonly details: Readonly<Record<string, Json>>
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    details: Readonly<Record<string, Json>> = {},
-  ) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
-  }
 }
 
 export interface Api {
@@ -70,7 +51,8 @@ export function createApi(options: ApiOptions = {}): Api {
     post: (path, body) => withBody('POST', path, body),
     patch: (path, body) => withBody('PATCH', path, body),
     async delete(path) {
-      await open(path, { method: 'DELETE' })
+      // A page that is being left still gets it done.
+      await open(path, { method: 'DELETE', keepalive: true })
     },
   }
 }

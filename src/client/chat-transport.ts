@@ -1,3 +1,4 @@
+import { ApiError } from '../protocol/api-error.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
 import type { UiMessage } from '../views/ui-message.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -64,24 +65,37 @@ export function createChatTransport<Message = UiMessage, Chunk = UiChunk>(
       const message = left.get(chatId)
       left.delete(chatId)
       const query = message === undefined ? {} : { message }
-      const response = await api.open(addressOf(chatPath(chatId, 'stream'), query))
-      return response.status === 204 ? null : chunksOf(response)
+      const response = await ifThere(api.open(addressOf(chatPath(chatId, 'stream'), query)))
+      return response === null || response.status === 204 ? null : chunksOf(response)
     },
 
     async load(chatId, limit = 50) {
       const path = `/api/threads/${encodeURIComponent(chatId)}/messages`
-      const page = await api.get<{
-        readonly results: readonly Message[]
-        readonly live: { readonly messageId: string } | null
-      }>(addressOf(path, { live: 'exclude', limit: String(limit) }))
-      if (page.live === null) left.delete(chatId)
-      else left.set(chatId, page.live.messageId)
-      return page.results.toReversed()
+      const page = await ifThere(
+        api.get<{
+          readonly results: readonly Message[]
+          readonly live: { readonly messageId: string } | null
+        }>(addressOf(path, { live: 'exclude', limit: String(limit) })),
+      )
+      const live = page?.live ?? null
+      if (live === null) left.delete(chatId)
+      else left.set(chatId, live.messageId)
+      return page?.results.toReversed() ?? []
     },
 
     async stop(chatId) {
       await api.open(chatPath(chatId, 'stop'), { method: 'POST' })
     },
+  }
+}
+
+/** A chat begins with its first message: one that nobody has written to yet is empty, not an error. */
+async function ifThere<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'thread-not-found') return null
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Seq } from '../core/ids.ts'
 import type { EventFrame } from '../protocol/event-frame.ts'
-import { type Api, ApiError } from './api.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import type { Api } from './api.ts'
 import type { ConnectionEvent } from './connection.ts'
 import { readSse } from './read-sse.ts'
 

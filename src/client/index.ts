@@ -1,4 +1,5 @@
-export { type Api, ApiError, type ApiOptions, createApi } from './api.ts'
+export { type Api, type ApiOptions, createApi } from './api.ts'
+export { ApiError } from '../protocol/api-error.ts'
 export {
   type ChatTransport,
   type ChatTransportOptions,

@@ -1,7 +1,7 @@
 import { NoSuchToolError, type TextStreamPart, type ToolSet } from 'ai'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
-import type { TurnEnding } from '../core/message.ts'
+import type { ItemPart, TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine, Work } from './engine.ts'
 import type { RunHooks } from './hooks.ts'
@@ -19,7 +19,11 @@ import {
   toUsage,
 } from './translate-part.ts'
 
-export type RecordedPart = TextStreamPart<ToolSet>
+/** What a `streamText` gives, and what a host sends beside it. */
+export type RecordedPart = TextStreamPart<ToolSet> | RecordedData
+
+/** A `data-<name>` of the host's own; one with the same name and id takes the place of the earlier one. */
+export type RecordedData = Extract<ItemPart, { readonly type: 'data' }>
 
 /** `stream`: the same parts, each given on only after what it says has been stored. */
 export type Recording =
@@ -154,6 +158,8 @@ function startRecorder({
       }
       case 'tool-call':
         return callFacts(part, translator).map(fact)
+      case 'data':
+        return [fact({ type: 'item-added', item: { ...part, data: toJson(part.data) } })]
       default:
         return translator.translate(part)
     }

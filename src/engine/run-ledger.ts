@@ -177,7 +177,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** One commit for all who ask in the same moment. */
   const gather = (): Promise<void> => {
-    flush ??= new Promise<void>((resolve) => clock.soon(resolve)).then(() => {
+    flush ??= new Promise<void>((resolve) => {
+      clock.soon(resolve)
+    }).then(() => {
       flush = null
       return ledger.commit()
     })

@@ -29,7 +29,7 @@ it.each([
 })
 
 it('[PG5] takes limits from 1 to 200 and refuses the rest', () => {
-  expect([1, '1', 25, '200', 200].map(parseLimit)).toEqual([1, 1, 25, 200, 200])
+  expect([1, '1', 25, '200', 200].map((limit) => parseLimit(limit))).toEqual([1, 1, 25, 200, 200])
   for (const bad of [0, 201, -1, 1.5, Number.NaN, '', ' 5', '1e2', '0x10', null, undefined, {}]) {
     expect(() => parseLimit(bad)).toThrow(/1 to 200/)
   }

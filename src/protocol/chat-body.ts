@@ -79,12 +79,15 @@ function lastMessage(body: JsonObject): JsonObject | undefined {
 }
 
 function parseUserParts(message: JsonObject): readonly UserPart[] {
-  const { parts, content } = message
-  if (parts === undefined && typeof content === 'string') return textParts(content)
+  const { content } = message
+  const plain = typeof content === 'string' ? [{ type: 'text', text: content }] : undefined
+  const parts = message.parts ?? plain
   if (!Array.isArray(parts)) throw bad('A user message has "parts".')
   const read = (parts as readonly Json[]).flatMap((part): readonly UserPart[] => {
     if (!isJsonObject(part)) throw bad('A part is a JSON object.')
-    if (part.type === 'text' && typeof part.text === 'string') return textParts(part.text)
+    if (part.type === 'text' && typeof part.text === 'string') {
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+    }
     if (part.type !== 'file') return []
     const { mediaType, url, filename } = part
     if (typeof mediaType !== 'string' || typeof url !== 'string') {
@@ -95,11 +98,6 @@ function parseUserParts(message: JsonObject): readonly UserPart[] {
   })
   if (read.length === 0) throw bad('The message is empty: it has no text and no file.')
   return read
-}
-
-function textParts(text: string): readonly UserPart[] {
-  if (text.trim() === '') return []
-  return [{ type: 'text', text }]
 }
 
 /** Answers are in the parts of the assistant's message that the client sends back. */

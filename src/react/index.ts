@@ -6,6 +6,6 @@ export {
 } from './holdfast-provider.tsx'
 export { useConnection } from './use-connection.ts'
 export { type UsedMessages, useMessages } from './use-messages.ts'
-export { type UsedThread, useThread } from './use-thread.ts'
+export { type UsedThread, useThread, type UseThreadOptions } from './use-thread.ts'
 export { type UsedThreads, useThreads } from './use-threads.ts'
 export { type UsedToolCalls, useToolCalls } from './use-tool-calls.ts'

@@ -1,5 +1,5 @@
 import type { Message } from '../core/message.ts'
-import { useThread } from './use-thread.ts'
+import { useThread, type UseThreadOptions } from './use-thread.ts'
 
 export interface UsedMessages {
   /** Oldest first. */
@@ -10,7 +10,7 @@ export interface UsedMessages {
 }
 
 /** The messages of a thread, from the newest upward. */
-export function useMessages(threadId: string): UsedMessages {
-  const { messages, hasOlder, isLoadingOlder, loadOlder } = useThread(threadId)
+export function useMessages(threadId: string, options: UseThreadOptions = {}): UsedMessages {
+  const { messages, hasOlder, isLoadingOlder, loadOlder } = useThread(threadId, options)
   return { messages, hasOlder, isLoadingOlder, loadOlder }
 }

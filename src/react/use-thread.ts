@@ -4,8 +4,13 @@ import { useClients } from './holdfast-provider.tsx'
 
 export type UsedThread = ThreadSnapshot & Omit<ThreadClient, 'getSnapshot' | 'subscribe'>
 
+export interface UseThreadOptions {
+  /** It begins with its first message. Whoever shows it first says so, or it is looked for and not found. */
+  readonly isNew?: boolean
+}
+
 /** A thread, live: what it shows, and what can be done with it. */
-export function useThread(id: string, options: { readonly isNew?: boolean } = {}): UsedThread {
+export function useThread(id: string, options: UseThreadOptions = {}): UsedThread {
   const clients = useClients()
   const { isNew = false } = options
   const client = useMemo(() => clients.thread(id, isNew), [clients, id, isNew])

@@ -1,19 +1,51 @@
-import type { RecordedPart } from '../engine/record.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { RecordedData, RecordedPart } from '../engine/record.ts'
 import { type StreamChunk, textOf } from '../protocol/data-stream/stream-chunk.ts'
 
 /**
  * The chunks of somebody's UI message stream as the parts that a `streamText` would have given, so
- * that both are stored by the same code. What a part has no word for (`data-…`) is not stored.
+ * that both are stored by the same code. Their own `data-…` goes into the step beside which it came:
+ * backends send it before their first step and after an end too, where the ledger has no place for it.
  */
 export async function* toRecordedParts(
   chunks: ReadableStream<StreamChunk>,
 ): AsyncGenerator<RecordedPart> {
+  let early: readonly RecordedData[] = []
+  let stepEnd: readonly RecordedPart[] = []
+  let hasBegun = false
   let hasCalls = false
   for await (const chunk of chunks) {
+    if (chunk.type.startsWith('data-')) {
+      const data = toData(chunk)
+      if (hasBegun) yield* data
+      else early = [...early, ...data]
+      continue
+    }
     if (chunk.type === 'start-step') hasCalls = false
     if (chunk.type === 'tool-input-available') hasCalls = true
-    for (const part of toParts(chunk, hasCalls)) yield part as RecordedPart
+    const parts = toParts(chunk, hasCalls) as readonly RecordedPart[]
+    if (parts.length === 0) continue
+    yield* stepEnd
+    stepEnd = []
+    if (chunk.type === 'finish-step') {
+      stepEnd = parts
+      continue
+    }
+    hasBegun ||= chunk.type !== 'start'
+    const begins = chunk.type === 'start-step'
+    if (!hasBegun) yield* parts
+    else yield* begins ? [...parts, ...early] : [...early, ...parts]
+    if (hasBegun) early = []
   }
+  yield* stepEnd
+}
+
+/** What is only passing by, and our own words about a turn, are not part of a message. */
+function toData({ type, id, data, transient }: StreamChunk): readonly RecordedData[] {
+  const name = type.slice('data-'.length)
+  if (name === '' || name === 'holdfast' || transient === true) return []
+  const part = { type: 'data', name, data: data ?? null } as const
+  return [withDefined(part, { id: typeof id === 'string' ? id : undefined })]
 }
 
 function toParts(chunk: StreamChunk, hasCalls: boolean): readonly object[] {

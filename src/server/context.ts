@@ -1,7 +1,8 @@
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { Thread } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
-import { badRequest, HttpError, notFound } from './http-error.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { badRequest, notFound } from './http-error.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
 
@@ -39,7 +40,7 @@ function createOwnerCounter(limit: number, what: string): OwnerCounter {
     take(ownerId) {
       const count = counts.get(ownerId) ?? 0
       if (count >= limit) {
-        throw new HttpError(429, 'too-many', `You have ${count} ${what} open, which is the most.`)
+        throw new ApiError(429, 'too-many', `You have ${count} ${what} open, which is the most.`)
       }
       counts.set(ownerId, count + 1)
       let given = false
@@ -55,8 +56,10 @@ function createOwnerCounter(limit: number, what: string): OwnerCounter {
 }
 
 /** The thread that a request is about, if it is the caller's own; anyone else's is not there (HT2). */
+export const threadOf = ({ params }: RouteRequest): ThreadId => parseThreadId(params['id'])
+
 export async function findThread(context: ServerContext, request: RouteRequest): Promise<Thread> {
-  return readOwned(context, request, parseThreadId(request.params['id']))
+  return readOwned(context, request, threadOf(request))
 }
 
 export async function readOwned(

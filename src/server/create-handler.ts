@@ -49,6 +49,8 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
     }
     const response = await respond()
     addCorsHeaders(request, response, options)
+    // What one person may read is not for the cache of a proxy, nor of the browser's next user.
+    if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')
     const record: RequestRecord = {
       method: request.method,
       route,
@@ -57,6 +59,12 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
       ...(response.status >= 500 ? { error } : {}),
     }
     options.log?.(record)
-    return response
+    return request.method === 'HEAD' ? withoutBody(response) : response
   }
+}
+
+async function withoutBody(response: Response): Promise<Response> {
+  // A stream that nobody will read gives its place back.
+  await response.body?.cancel()
+  return new Response(null, response)
 }

@@ -10,6 +10,11 @@ export interface HandlerOptions {
   ) => { readonly id: string } | null | Promise<{ readonly id: string } | null>
   /** Origins of pages that may call this server, beside its own. */
   readonly allowedOrigins?: readonly string[]
+  /**
+   * A proxy of one's own stands before this, and says in `X-Forwarded-Proto` how it was asked. Anyone
+   * can send that header, so it is believed only if this says so.
+   */
+  readonly trustProxy?: boolean
   readonly limits?: Partial<Limits>
   readonly keepAliveMs?: number
   readonly version?: string
@@ -23,7 +28,7 @@ export interface Limits {
   readonly importBytes: number
   /** Of a user message. */
   readonly textChars: number
-  /** At once, in this process. */
+  /** At once, in this process. Generous: where nobody is told apart, one owner is everybody. */
   readonly runsPerOwner: number
   readonly followersPerOwner: number
 }
@@ -32,8 +37,8 @@ export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
   importBytes: 67_108_864,
   textChars: 200_000,
-  runsPerOwner: 100,
-  followersPerOwner: 1_000,
+  runsPerOwner: 1_000,
+  followersPerOwner: 5_000,
 }
 
 export interface RequestRecord {

@@ -1,5 +1,5 @@
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
-import type { Json } from '../core/json.ts'
+import { ApiError } from '../protocol/api-error.ts'
 
 /** The one table from what went wrong to what a client is told (HT1). */
 const statuses: Readonly<Record<ErrorCode, number>> = {
@@ -20,43 +20,35 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-failed': 503,
 }
 
-/** An answer that is not the one that was asked for. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly status: number
-  readonly code: string
-  readonly details: Readonly<Record<string, Json>>
+/** Says what the address does take. */
+export class MethodNotAllowed extends ApiError {
+  readonly allow: string
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    details: Readonly<Record<string, Json>> = {},
-  ) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.details = details
+  constructor(methods: readonly string[]) {
+    const allow = methods.join(', ')
+    super(405, 'method-not-allowed', `This takes ${allow}.`)
+    this.allow = allow
   }
 }
 
-export const notFound = (what: string): HttpError =>
-  new HttpError(404, `${what}-not-found`, `There is no such ${what}.`)
+export const notFound = (what: string): ApiError =>
+  new ApiError(404, `${what}-not-found`, `There is no such ${what}.`)
 
-export const badRequest = (message: string): HttpError => new HttpError(400, 'bad-request', message)
+export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-request', message)
 
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {
-  const { status, code, message, details } = toHttpError(error)
-  return Response.json({ error: { code, message, ...details } }, { status })
+  const { status, code, message, details } = toAnswer(error)
+  const headers = error instanceof MethodNotAllowed ? { allow: error.allow } : {}
+  return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
 
-function toHttpError(error: unknown): HttpError {
-  if (error instanceof HttpError) return error
+function toAnswer(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
   if (!(error instanceof HoldfastError)) {
-    return new HttpError(500, 'internal', 'Something went wrong here. It has been logged.')
+    return new ApiError(500, 'internal', 'Something went wrong here. It has been logged.')
   }
   const status = statuses[error.code]
   const message = status < 500 ? error.message : 'The database cannot be used right now.'
-  return new HttpError(status, error.code, message)
+  return new ApiError(status, error.code, message)
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Handler } from './create-handler.ts'
+import { refuseSocket } from './refuse-socket.ts'
 
 export interface ListenOptions {
   readonly port: number
@@ -18,11 +19,13 @@ export interface Listening {
 /** Serves a web-standard handler on Node's own HTTP server. */
 export async function listen(handler: Handler, options: ListenOptions): Promise<Listening> {
   const streams = new Set<ServerResponse>()
-  const server = createServer((incoming, outgoing) => {
+  // A request without a host is answered here, in our words, not by Node.
+  const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     streams.add(outgoing)
     outgoing.on('close', () => streams.delete(outgoing))
     void serve(handler, incoming, outgoing, options.stallMs ?? 30_000)
   })
+  server.on('clientError', refuseSocket)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, () => {
@@ -72,9 +75,9 @@ async function serve(
 }
 
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
-  const { method = 'GET', headers, url = '/' } = incoming
-  const address = URL.parse(url, `http://${headers.host ?? 'localhost'}`)
-  if (address === null || !url.startsWith('/')) return null
+  const { method = 'GET', headers } = incoming
+  const address = addressOf(incoming)
+  if (address === null) return null
   // What a web-standard request cannot have.
   if (['CONNECT', 'TRACE', 'TRACK'].includes(method)) return null
   const hasBody = method !== 'GET' && method !== 'HEAD'
@@ -86,6 +89,16 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
     signal,
     ...(hasBody ? { body: toBody(incoming), duplex: 'half' } : {}),
   })
+}
+
+/**
+ * Put together as text: resolved against a base, the path `//name/…` would be an address at another host,
+ * and the check of where a request goes (HT4) would be made on a name of the sender's choice.
+ */
+function addressOf({ headers, httpVersion, url = '' }: IncomingMessage): URL | null {
+  const { host = httpVersion === '1.0' ? 'localhost' : '' } = headers
+  const isName = /^[^\s/\\?#@]+$/.test(host)
+  return isName && url.startsWith('/') ? URL.parse(`http://${host}${url}`) : null
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Json } from '../core/json.ts'
-import { badRequest, HttpError } from './http-error.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { badRequest } from './http-error.ts'
 
 const deepest = 64
 
@@ -7,7 +8,6 @@ const deepest = 64
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
   const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
   if (text === null) return {}
-  if (depthOf(text) > deepest) throw badRequest(`The body is nested deeper than ${deepest} levels.`)
   try {
     return JSON.parse(text) as Json
   } catch {
@@ -15,7 +15,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
   }
 }
 
-/** Null for a request that has no body and claims none. */
+/** Text of JSON, not too deep. Null for a request that has no body and claims none. */
 export async function readText(
   request: Request,
   maxBytes: number,
@@ -23,7 +23,7 @@ export async function readText(
 ): Promise<string | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
-    throw new HttpError(
+    throw new ApiError(
       415,
       'unsupported-type',
       'Send the body as "content-type: application/json".',
@@ -33,14 +33,18 @@ export async function readText(
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   try {
     const bytes = await readBytes(request, maxBytes)
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (depthOf(text) > deepest) {
+      throw badRequest(`The body is nested deeper than ${deepest} levels.`)
+    }
+    return text
   } catch (error) {
-    throw error instanceof HttpError ? error : badRequest('The body is not UTF-8.')
+    throw error instanceof ApiError ? error : badRequest('The body is not UTF-8.')
   }
 }
 
-const tooLarge = (maxBytes: number): HttpError =>
-  new HttpError(413, 'too-large', `The body is larger than ${maxBytes} bytes.`)
+const tooLarge = (maxBytes: number): ApiError =>
+  new ApiError(413, 'too-large', `The body is larger than ${maxBytes} bytes.`)
 
 function hasBody(request: Request): boolean {
   if (request.body === null) return false

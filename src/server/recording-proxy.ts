@@ -7,7 +7,8 @@ import { createServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { checkOrigin, identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { badRequest, HttpError, notFound, toErrorResponse } from './http-error.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { badRequest, notFound, toErrorResponse } from './http-error.ts'
 import { readJson } from './read-json.ts'
 import { openThread, runActive } from './routes/chat.ts'
 import { linesOf, translateDataStream } from './translate-data-stream.ts'
@@ -88,7 +89,7 @@ function askLater(ask: () => Promise<Response>): ReadableStream<StreamChunk> {
 async function openChunks(response: Response): Promise<ReadableStream<StreamChunk>> {
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
-    throw new HttpError(502, 'backend', `The backend answered ${response.status}.`)
+    throw new ApiError(502, 'backend', `The backend answered ${response.status}.`)
   }
   const reader = response.body.getReader()
   const { value: first = new Uint8Array() } = await reader.read()

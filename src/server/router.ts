@@ -1,5 +1,6 @@
 import type { OwnerId } from '../core/ids.ts'
-import { badRequest, HttpError } from './http-error.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { badRequest, MethodNotAllowed } from './http-error.ts'
 
 export interface RouteRequest {
   readonly request: Request
@@ -25,18 +26,17 @@ export interface Match {
 
 /** Finds the route of a request; 404 for an unknown path, 405 for a known path with another method. */
 export function matchRoute(routes: readonly Route[], method: string, pathname: string): Match {
+  const wanted = method === 'HEAD' ? 'GET' : method
   const segments = pathname.split('/')
   const allowed: string[] = []
   for (const route of routes) {
     const params = matchPath(route.path.split('/'), segments)
     if (params === null) continue
-    if (route.method === method) return { route, params }
+    if (route.method === wanted) return { route, params }
     allowed.push(route.method)
   }
-  if (allowed.length > 0) {
-    throw new HttpError(405, 'method-not-allowed', `This takes ${allowed.join(', ')}.`)
-  }
-  throw new HttpError(404, 'not-found', 'There is nothing here.')
+  if (allowed.length > 0) throw new MethodNotAllowed(allowed)
+  throw new ApiError(404, 'not-found', 'There is nothing here.')
 }
 
 function matchPath(

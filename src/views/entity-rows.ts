@@ -1,6 +1,6 @@
 import { type Call, isOpenCall } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
-import { isTurn, type Message, type Step, type Turn, type UserMessage } from '../core/message.ts'
+import { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
 import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
@@ -10,6 +10,7 @@ import { toKnownCall } from './known-call.ts'
 import type { LazyOptions } from './lazy-output.ts'
 import { projectResultValue } from './result-value.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
+import { isWholeStep } from './whole-step.ts'
 
 /** AI_TOOL: what a step said, and its calls. TOOL: what one call gave. AI_MESSAGE: a step without calls. */
 export type EntityKind = 'USER' | 'SYSTEM' | 'AI_TOOL' | 'TOOL' | 'AI_MESSAGE'
@@ -73,7 +74,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly EntityRow[
       entity: calls.length > 0 ? 'AI_TOOL' : 'AI_MESSAGE',
       content,
       toolCalls: calls.map(projectCall),
-      isComplete: isStepComplete(step),
+      isComplete: isWholeStep(step),
       creationDate: toIsoDate(step.startedAt),
     })
     for (const call of calls) {
@@ -98,8 +99,3 @@ const projectCall = (call: Call): EntityToolCall => ({
   arguments: projectArguments(call.input),
   validated: validatedOf(call),
 })
-
-const brokenOff: ReadonlySet<string> = new Set(['stopped', 'interrupted', 'error', 'length'])
-
-const isStepComplete = (step: Step): boolean =>
-  step.status === 'ended' && !brokenOff.has(step.finishReason)

@@ -1,6 +1,5 @@
 import {
   type Call,
-  type CallInterruption,
   type CallOutcome,
   type CallOutput,
   type EndedCall,
@@ -8,6 +7,7 @@ import {
 } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { Turn } from '../core/message.ts'
+import { interruptionCauses } from './wording.ts'
 
 const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
   'succeeded',
@@ -16,12 +16,6 @@ const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
   'stopped',
   'interrupted',
   'unknown',
-])
-const interruptions: ReadonlySet<string> = new Set<CallInterruption>([
-  'stream-failed',
-  'crashed',
-  'over-limit',
-  'superseded',
 ])
 
 /**
@@ -46,4 +40,5 @@ export function toKnownCall(call: Call, turn: Turn): Call {
 }
 
 const isKnownEnd = (call: Call): boolean =>
-  endedStates.has(call.state) && (call.state !== 'interrupted' || interruptions.has(call.cause))
+  endedStates.has(call.state) &&
+  (call.state !== 'interrupted' || interruptionCauses.includes(call.cause))

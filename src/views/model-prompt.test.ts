@@ -7,80 +7,17 @@ import {
 } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, test } from 'vitest'
-import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
 import { isJsonObject } from '../core/json.ts'
-import { isTurn, type Message } from '../core/message.ts'
-import { randomLedger, type RandomLedgerOptions } from '../testing/random-ledger.ts'
+import { isTurn } from '../core/message.ts'
+import { messagesOf } from '../testing/messages-of.ts'
+import { findPromptProblem } from '../testing/prompt-problem.ts'
+import { randomLedger } from '../testing/random-ledger.ts'
 import type { ModelMessage } from './model-message.ts'
 import { projectPrompt } from './model-prompt.ts'
 
-function threadOf(seed: number, options?: RandomLedgerOptions): readonly Message[] {
-  const changes = randomLedger(seed, options).map((event, index): Change => {
-    const seq = index + 1
-    return { kind: 'event', seq, event: { ...event, seq } }
-  })
-  const view: ThreadView = { seq: 0, messages: [] }
-  return foldThread(view, changes).messages
-}
-
 const threads = Array.from({ length: 400 }, (_, seed) =>
-  threadOf(seed, { shape: seed % 2 === 0 ? 'crashed' : 'any' }),
+  messagesOf(randomLedger(seed, { shape: seed % 2 === 0 ? 'crashed' : 'any' })),
 )
-
-/** Every rule that some provider has for the messages it is sent. */
-function findProblem(prompt: readonly ModelMessage[]): string | undefined {
-  const ids = new Set<string>()
-  const talk = prompt.filter(({ role }) => role !== 'system')
-  if (prompt.slice(0, prompt.length - talk.length).some(({ role }) => role !== 'system')) {
-    return 'instructions in mid-conversation'
-  }
-  for (const [index, message] of talk.entries()) {
-    if (message.content.length === 0) return `${index}: empty`
-    const before = talk[index - 1]
-    const after = talk[index + 1]
-    if (message.role === 'user') {
-      if (before?.role === 'user') return `${index}: two messages of the user in a row`
-      if (message.content.some((part) => part.type === 'text' && part.text.trim() === '')) {
-        return `${index}: blank text`
-      }
-    } else if (message.role === 'assistant') {
-      if (before === undefined || before.role === 'assistant') return `${index}: not its turn`
-      const { content } = message
-      const last = content.at(-1)!
-      if (last.type === 'reasoning' || last.type === 'custom') return `${index}: ends in thought`
-      const waiting: string[] = []
-      for (const [place, part] of content.entries()) {
-        if (part.type === 'text' && part.text.trim() === '' && !part.providerOptions) {
-          return `${index}: blank text`
-        }
-        if (part.type === 'tool-result') {
-          const call = content[place - 1]
-          const isOwn = call?.type === 'tool-call' && call.toolCallId === part.toolCallId
-          if (!isOwn || !call.providerExecuted) return `${index}: a result without its call`
-        }
-        if (part.type !== 'tool-call') continue
-        if (ids.has(part.toolCallId)) return `${index}: the id ${part.toolCallId} twice`
-        ids.add(part.toolCallId)
-        if (!part.providerExecuted) waiting.push(part.toolCallId)
-        else if (content[place + 1]?.type !== 'tool-result') return `${index}: no result inside`
-      }
-      const results = after?.role === 'tool' ? after.content.map((part) => part.toolCallId) : []
-      if (waiting.join() !== results.join())
-        return `${index}: ${waiting.join()} ≠ ${results.join()}`
-      for (const result of after?.role === 'tool' ? after.content : []) {
-        const call = content.find(
-          (part) => part.type === 'tool-call' && part.toolCallId === result.toolCallId,
-        )
-        const input = call?.type === 'tool-call' ? call.input : null
-        if (result.output.type.startsWith('error') && !isJsonObject(input)) {
-          return `${index}: arguments that are no object`
-        }
-      }
-    } else if (before?.role !== 'assistant') return `${index}: results of nothing`
-  }
-  const last = talk.at(-1)
-  return last?.role === 'assistant' ? 'the last word is the model’s' : undefined
-}
 
 async function send(model: LanguageModel, prompt: readonly ModelMessage[]): Promise<void> {
   const messages = structuredClone(prompt) as SdkMessage[]
@@ -91,7 +28,7 @@ async function send(model: LanguageModel, prompt: readonly ModelMessage[]): Prom
 describe('projectPrompt, on random ledgers', () => {
   test('[ST3] is valid whatever a crash left behind', () => {
     for (const [seed, messages] of threads.entries()) {
-      expect([seed, findProblem(projectPrompt(messages))]).toEqual([seed, undefined])
+      expect([seed, findPromptProblem(projectPrompt(messages))]).toEqual([seed, undefined])
     }
   })
 

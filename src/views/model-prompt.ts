@@ -75,25 +75,35 @@ function addUserParts(prompt: ModelMessage[], parts: readonly (PromptText | Prom
   else prompt[prompt.length - 1] = { role: 'user', content: [...last.content, ...parts] }
 }
 
-const sendable = /^(?:https?:\/\/|data:[^,]*;base64,)/i
+const sendableUrl = /^(?:https?:\/\/|data:[^,]*;base64,)/i
+/** Of bytes of no kind no provider makes anything. */
+const sendableType = /^[\w-]+\/(?!octet-stream$)\S+$/i
 
 function toPromptPart(part: UserPart): readonly (PromptText | PromptFile)[] {
   if (part.type === 'text')
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   const { url: data, mediaType, filename } = part
-  if (!sendable.test(data)) {
+  if (!sendableUrl.test(data) || !sendableType.test(mediaType)) {
     return [{ type: 'text', text: `[The file ${filename ?? mediaType} cannot be read here.]` }]
   }
   return [withDefined({ type: 'file', data, mediaType } as const, { filename })]
 }
 
-/** The provider's own ids where they are free; providers repeat them, a prompt must not (LG10). */
+/** What all take: of these characters Anthropic takes any number, and OpenAI up to 40. */
+const portableId = /^[\w-]{1,40}$/
+
+/**
+ * The provider's own ids where they can be sent. Providers repeat them, which a prompt must not (LG10),
+ * and the next provider may refuse the form of them. Of its own calls a provider knows the ids again.
+ */
 function createCallIds(): (call: Call) => string {
   const taken = new Set<string>()
-  return (call) => {
-    let id = call.providerCallId
-    for (let again = 0; id === '' || taken.has(id); again++) {
-      id = again === 0 ? call.id : `${call.id}-${again}`
+  return ({ id: own, providerCallId, providerExecuted }) => {
+    const isGood = (id: string) =>
+      !taken.has(id) && (portableId.test(id) || (providerExecuted === true && id !== ''))
+    let id = [providerCallId, own].find(isGood)
+    for (let number = taken.size; id === undefined; number++) {
+      id = [`call_${number}`].find(isGood)
     }
     taken.add(id)
     return id

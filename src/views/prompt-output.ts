@@ -53,13 +53,13 @@ function isPromptOutput(value: Json): value is Json & PromptOutput {
 }
 
 function cutOutput(output: PromptOutput, maxChars: number): PromptOutput {
-  if (maxChars === Number.POSITIVE_INFINITY) return output
   switch (output.type) {
     case 'text':
     case 'error-text':
       return { ...output, value: cutText(output.value, maxChars) }
     case 'json':
     case 'error-json': {
+      if (maxChars === Number.POSITIVE_INFINITY) return output
       const text = JSON.stringify(output.value)
       if (text.length <= maxChars) return output
       return {
@@ -67,15 +67,14 @@ function cutOutput(output: PromptOutput, maxChars: number): PromptOutput {
         value: cutText(text, maxChars),
       }
     }
-    case 'content':
-      return {
-        ...output,
-        value: output.value.map((part) =>
-          part.type === 'text' && typeof part.text === 'string'
-            ? { ...part, text: cutText(part.text, maxChars) }
-            : part,
-        ),
-      }
+    case 'content': {
+      const value = output.value.flatMap((part) => {
+        if (part.type !== 'text' || typeof part.text !== 'string') return [part]
+        // Some providers refuse blank text.
+        return part.text.trim() === '' ? [] : [{ ...part, text: cutText(part.text, maxChars) }]
+      })
+      return value.length === 0 ? { type: 'text', value: '' } : { ...output, value }
+    }
     default:
       return output
   }

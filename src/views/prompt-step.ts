@@ -2,10 +2,10 @@ import type { Call } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ItemPart, Step, TextPart } from '../core/message.ts'
 import { parsePartialJson } from '../core/partial-json.ts'
-import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { AssistantPart, PromptResult } from './model-message.ts'
 import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
+import { isWholeStep } from './whole-step.ts'
 
 export interface PromptStepOptions {
   readonly maxOutputChars?: number
@@ -20,7 +20,9 @@ export interface PromptStep {
 
 /** Null for a step that gives the model nothing it could go on from. */
 export function projectPromptStep(step: Step, options: PromptStepOptions): PromptStep | null {
-  const isWhole = endedWhole(step)
+  // Providers refuse reasoning that broke off and have no item for output that did, so of a step that
+  // did not end by itself neither reasoning nor item ids are sent.
+  const isWhole = isWholeStep(step)
   const content: AssistantPart[] = []
   const results: PromptResult[] = []
   for (const part of step.parts) {
@@ -53,15 +55,6 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
     ? { content: [...content, note], results }
     : null
 }
-
-const cutReasons: ReadonlySet<FinishReason> = new Set(['stopped', 'interrupted', 'error', 'length'])
-
-/**
- * Providers refuse reasoning that broke off and have no item for output that did, so of a step that
- * did not end by itself neither reasoning nor item ids are sent.
- */
-const endedWhole = (step: Step): boolean =>
-  step.status === 'ended' && !cutReasons.has(step.finishReason)
 
 /** Of an abandoned step only what may have had an effect; of the provider's own calls what it ended. */
 function isTold(call: Call, step: Step, isWhole: boolean): boolean {
@@ -120,18 +113,19 @@ function callPart(
   })
 }
 
-/** Providers demand an object. Arguments that a tool took are known to be what it asked for. */
+/** Providers demand an object. Some have tools that take text, and those say so with the call. */
 function inputOf(call: Call): Json {
   const value =
     call.input.kind === 'complete' ? call.input.value : parsePartialJson(call.input.text)
   if (isJsonObject(value)) return value
   if (value === undefined || value === null || value === '') return {}
-  return call.state === 'succeeded' ? value : { value }
+  const isOfTextTool = call.state === 'succeeded' && call.providerMetadata !== undefined
+  return isOfTextTool && typeof value === 'string' ? value : { value }
 }
 
-/** A tool that was never offered may have a name that no provider accepts in its own history. */
+/** A tool that was never offered here may have a name that a provider refuses, even in history. */
 function nameOf(call: Call): string {
-  if (call.state !== 'failed' || call.cause !== 'unknown-tool') return call.name
+  if (call.providerExecuted) return call.name
   return call.name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown'
 }
 

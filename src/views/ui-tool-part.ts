@@ -130,7 +130,7 @@ function outputError(call: Parameters<typeof errorTextOf>[0]) {
   )
 }
 
-export const approvalIdOf = (call: Call): string => `approval-${call.id}`
+const approvalIdOf = (call: Call): string => `approval-${call.id}`
 
 function approvalOf(call: Call, { approvals }: UiVocabulary): UiApproval | undefined {
   if (approvals === 'none' || call.approval !== 'required') return undefined

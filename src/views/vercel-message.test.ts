@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { LedgerEvent, NewEvent, TurnEvent, TurnFact } from '../core/event.ts'
-import { foldThread } from '../core/fold-thread.ts'
+import type { TurnEvent, TurnFact } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
+import { messagesOf } from '../testing/messages-of.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
 import { projectVercelMessage } from './vercel-message.ts'
 
@@ -232,12 +232,4 @@ function turnOf(...facts: readonly TurnFact[]): Turn {
     seq: offset + 1,
   }))
   return foldTurn(emptyTurn(turnId, 1, 1000), events)
-}
-
-function messagesOf(events: readonly NewEvent[]): readonly Message[] {
-  const changes = events.map((event, offset) => {
-    const seq = offset + 1
-    return { kind: 'event', seq, event: { ...event, seq } as LedgerEvent } as const
-  })
-  return foldThread({ seq: 0, messages: [] }, changes).messages
 }

@@ -82,5 +82,7 @@ const interruptions: Readonly<
   superseded: { people: 'you wrote again', model: 'the user wrote a new message' },
 }
 
+export const interruptionCauses = Object.keys(interruptions) as readonly CallInterruption[]
+
 const hasText = (text: string | undefined): text is string =>
   text !== undefined && text.trim() !== ''

@@ -8,6 +8,10 @@ import type { Json, JsonObject } from '../core/json.ts'
  */
 export interface CallActions {
   readonly decide?: (callId: string, answer: DecisionAnswer) => Promise<void>
+  /** Several at once, in one request (AP6). */
+  readonly decideAll?: (callIds: readonly string[], answer: DecisionAnswer) => Promise<void>
+  /** False: whoever accepts can only say yes, so the arguments are shown and cannot be edited. */
+  readonly editsArguments?: boolean
   readonly resolve?: (callId: string, resolution: 'retry' | 'done' | 'skip') => Promise<void>
   /** A result that was left out because of its size (PG7). */
   readonly loadResult?: (callId: string) => Promise<Json>

@@ -2,12 +2,15 @@ import { endingNoteOf } from '../views/ending-note.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Texts } from './texts.ts'
 
+const kept = 'Everything above is saved.'
+
 export const englishTexts: Texts = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,
   used: (count) => (count === 1 ? 'Used 1 tool' : `Used ${count} tools`),
-  failedOf: (failed, total) => `${failed} of ${total} failed`,
+  failedOf: (failed, total) => (total === 1 ? 'Failed' : `${failed} of ${total} failed`),
   stopped: 'Stopped',
+  declined: 'Declined',
   waiting: 'Waiting for you',
   unknown: 'Outcome unknown',
   arguments: 'Arguments',
@@ -20,6 +23,8 @@ export const englishTexts: Texts = {
   reasoning: 'Reasoning',
   sources: 'Sources',
   file: 'File',
+  table: 'Table',
+  task: 'Task',
   attempt: 'An attempt that was broken off',
   state: {
     streaming: 'preparing',
@@ -34,10 +39,11 @@ export const englishTexts: Texts = {
     unknown: 'outcome unknown',
   },
   callError: errorTextOf,
-  ending: (ending) =>
-    ending.kind === 'interrupted'
-      ? 'The server restarted while this ran. Everything above is saved.'
-      : (endingNoteOf(ending)?.message ?? null),
+  ending(ending) {
+    const message = endingNoteOf(ending)?.message ?? null
+    if (ending.kind === 'interrupted') return `The server restarted while this ran. ${kept}`
+    return ending.kind === 'failed' && message !== null ? `${message} ${kept}` : message
+  },
   duration: (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
 
   approvalTitle: (tool) => `Allow “${tool}”?`,
@@ -75,6 +81,7 @@ export const englishTexts: Texts = {
   latest: 'Latest',
   loading: 'Loading…',
   loadingOlder: 'Loading earlier messages…',
+  olderLeftOut: 'There are earlier messages. They were not loaded when this was printed.',
   sendFailed: 'Not sent.',
   tryAgain: 'Try again',
   discard: 'Discard',

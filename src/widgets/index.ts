@@ -13,7 +13,8 @@ export { CodeBlock, type CodeBlockProps } from './markdown/code-block.tsx'
 export { Markdown, type MarkdownProps } from './markdown/markdown.tsx'
 export { safeHref, safeImage } from './markdown/safe-address.ts'
 export { MessageList, type MessageListProps } from './message-list/message-list.tsx'
-export { TurnView, type TurnViewProps } from './message/turn-view.tsx'
+export { TurnBody, type TurnBodyProps } from './message/turn-body.tsx'
+export { TurnView } from './message/turn-view.tsx'
 export { UserMessageView, type UserMessageViewProps } from './message/user-message-view.tsx'
 export type { Texts } from './texts.ts'
 export { TextsProvider, useTexts } from './texts-context.tsx'
@@ -30,4 +31,10 @@ export { ToolCard } from './tool-card/tool-card.tsx'
 export { ValueView } from './tool-card/value-view.tsx'
 export { InlineToolWidget, type InlineToolWidgetProps } from './tool-widget/inline-tool-widget.tsx'
 export { TurnTimeline } from './tool-widget/turn-timeline.tsx'
-export { type ChatMessageLike, toTurn, useChatTurn } from './use-chat-adapter.ts'
+export {
+  type ChatLike,
+  type ChatMessageLike,
+  toTurn,
+  useChatActions,
+  useChatTurn,
+} from './use-chat-adapter.ts'

@@ -9,6 +9,8 @@ export interface Texts {
   readonly used: (count: number) => string
   readonly failedOf: (failed: number, total: number) => string
   readonly stopped: string
+  /** Nothing was used, because a person said no to all of it. */
+  readonly declined: string
   readonly waiting: string
   readonly unknown: string
   readonly arguments: string
@@ -21,6 +23,8 @@ export interface Texts {
   readonly reasoning: string
   readonly sources: string
   readonly file: string
+  readonly table: string
+  readonly task: string
   readonly attempt: string
   readonly state: Readonly<Record<CallState, string>>
   /** What became of a call that did not succeed. */
@@ -63,6 +67,8 @@ export interface Texts {
   readonly latest: string
   readonly loading: string
   readonly loadingOlder: string
+  /** Stands on paper where older messages were not loaded. */
+  readonly olderLeftOut: string
   readonly sendFailed: string
   readonly tryAgain: string
   readonly discard: string

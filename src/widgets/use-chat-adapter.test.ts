@@ -39,6 +39,24 @@ describe('a message of useChat as a turn', () => {
     )
   })
 
+  it('[AP1] waits for a person though its stream is over, beside what has been decided', () => {
+    const parts = [
+      { ...call, state: 'approval-requested', approval: { id: 'a' } },
+      {
+        ...call,
+        toolCallId: 'c2',
+        state: 'approval-responded',
+        approval: { id: 'b', approved: true },
+      },
+    ]
+    expect(statesOf(parts, false)).toEqual(['awaiting-approval', 'ready'])
+    expect(toTurn(message(...parts), false)?.progress).toEqual({
+      status: 'waiting',
+      waitingFor: 'approval',
+    })
+    expect(statesOf(parts.slice(1), false)).toEqual(['ready'])
+  })
+
   it('[CD5] has a call once, as it last was', () => {
     const parts = [
       { ...call, state: 'input-available' },

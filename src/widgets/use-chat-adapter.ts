@@ -1,9 +1,11 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { Change } from '../core/fold-thread.ts'
 import { foldThread } from '../core/fold-thread.ts'
 import type { NewEvent } from '../core/event.ts'
+import { isJsonObject } from '../core/json.ts'
 import { isTurn, type Turn } from '../core/message.ts'
 import { readLegacyMessages } from '../views/legacy/read-legacy-messages.ts'
+import type { CallActions } from './call-actions.ts'
 
 /** As much of an AI SDK `UIMessage` as is read; what its parts hold is looked at with care. */
 export interface ChatMessageLike {
@@ -19,7 +21,7 @@ export interface ChatMessageLike {
 export function toTurn(message: ChatMessageLike, isLive: boolean): Turn | null {
   if (message.role !== 'assistant') return null
   const { events } = readLegacyMessages([message], { format: 'ui', threadId: 'chat', at: 0 })
-  const changes = (isLive ? withoutEnd(events) : events).map((event, index): Change => ({
+  const changes = asFarAsItIs(message, isLive, events).map((event, index): Change => ({
     kind: 'event',
     seq: index + 1,
     event: { ...event, seq: index + 1 },
@@ -38,6 +40,73 @@ function withoutEnd(events: readonly NewEvent[]): readonly NewEvent[] {
   )
 }
 
+function asFarAsItIs(
+  { parts }: ChatMessageLike,
+  isLive: boolean,
+  events: readonly NewEvent[],
+): readonly NewEvent[] {
+  if (isLive) return withoutEnd(events)
+  const has = (state: string) => parts.some((part) => isJsonObject(part) && part['state'] === state)
+  if (has('approval-requested')) return asPaused(events)
+  // All is answered, and useChat is about to send the answers.
+  return has('approval-responded') ? withoutEnd(events) : events
+}
+
+/** Its stream is over, but the turn is not: it goes on when somebody has answered. */
+const asPaused = (events: readonly NewEvent[]): readonly NewEvent[] => [
+  ...withoutEnd(events),
+  ...events.flatMap((event): readonly NewEvent[] => {
+    if (event.type !== 'turn-ended') return []
+    return [{ type: 'turn-paused', turnId: event.turnId, at: event.at, waitingFor: 'approval' }]
+  }),
+]
+
 /** The turn of a message, kept as long as the message is the same. */
 export const useChatTurn = (message: ChatMessageLike, isLive: boolean): Turn | null =>
   useMemo(() => toTurn(message, isLive), [message, isLive])
+
+/** As much of what `useChat` returns as an answer to an approval needs. */
+export interface ChatLike {
+  readonly messages: readonly ChatMessageLike[]
+  readonly addToolApprovalResponse: (answer: {
+    readonly id: string
+    readonly approved: boolean
+    readonly reason?: string
+  }) => void | PromiseLike<void>
+}
+
+/**
+ * What a person can do with the calls of `useChat`: accept and reject. The AI SDK has no answer with
+ * other arguments, so they cannot be edited.
+ */
+export function useChatActions(chat: ChatLike): CallActions {
+  const latest = useRef(chat)
+  useEffect(() => {
+    latest.current = chat
+  })
+  // The same object as long as the page lives, so that a delta draws no card again.
+  return useMemo(
+    () => ({
+      editsArguments: false,
+      async decide(callId, { decision, feedback }) {
+        const id = approvalOf(latest.current.messages, callId)
+        if (id === undefined) throw new Error('This call does not wait for an answer any more.')
+        await latest.current.addToolApprovalResponse({
+          id,
+          approved: decision === 'accept',
+          ...(feedback === undefined ? {} : { reason: feedback }),
+        })
+      },
+    }),
+    [],
+  )
+}
+
+function approvalOf(messages: readonly ChatMessageLike[], callId: string): string | undefined {
+  const part = messages
+    .flatMap(({ parts }) => parts)
+    .findLast((each) => isJsonObject(each) && each['toolCallId'] === callId)
+  if (!isJsonObject(part) || part['state'] !== 'approval-requested') return undefined
+  const { approval } = part
+  return isJsonObject(approval) && typeof approval['id'] === 'string' ? approval['id'] : undefined
+}

@@ -26,6 +26,20 @@ describe('holdfast', () => {
     expect(out).toContain('Exit code')
   })
 
+  it('export ends without a word when whoever reads it has enough', async () => {
+    const folder = temporaryFolder()
+    const text = 'x'.repeat(1_000)
+    const messages = Array.from({ length: 2_000 }, (_, index) => ({
+      id: `u${index}`,
+      role: 'user',
+      content: text,
+    }))
+    await runHoldfast(['import', '-'], { folder, input: JSON.stringify(messages) })
+    const { code, out, err } = await runHoldfast(['export', '--all'], { folder, reads: 10_000 })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain('{"threads":[')
+  })
+
   it.each([
     [['chekc'], 'There is no command "chekc". Run `holdfast --help` for those there are.'],
     [['check', '--fix'], 'Run `holdfast check --help` for what there is.'],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
   readonly folder?: string
+  /** Stops reading what it writes after so many characters. */
+  readonly reads?: number
 }
 
 /** The real executable, to its end. */
@@ -25,9 +28,11 @@ export async function runHoldfast(
   options: RunOptions = {},
 ): Promise<Outcome> {
   const child = start(args, options)
+  // One that does not end, as it should have, is not left behind.
+  onTestFinished(() => void child.kill('SIGKILL'))
   child.stdin?.end(options.input ?? '')
   const [out, err, code] = await Promise.all([
-    text(child.stdout as NodeJS.ReadableStream),
+    readSome(child.stdout as Readable, options.reads ?? Number.POSITIVE_INFINITY),
     text(child.stderr as NodeJS.ReadableStream),
     exitOf(child),
   ])
@@ -97,6 +102,16 @@ function start(args: readonly string[], { env, folder }: RunOptions): ChildProce
     env: { ...base, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
+}
+
+async function readSome(stream: Readable, most: number): Promise<string> {
+  let read = ''
+  // Leaving the loop closes the stream.
+  for await (const piece of stream.setEncoding('utf8')) {
+    read += String(piece)
+    if (read.length > most) break
+  }
+  return read
 }
 
 const exitOf = (child: ChildProcess): Promise<number | null> =>

@@ -1,8 +1,7 @@
 import type { LanguageModel } from 'ai'
 import { callsOf, type HoldfastOptions, type Turn } from 'holdfast'
-import { demoModel } from 'holdfast/testing'
+import { createDemoTools, demoModel } from 'holdfast/testing'
 import { onTestFinished } from 'vitest'
-import { createDemoTools } from '../../app/demo-tools.ts'
 import { createFixture } from '../engine/fixture.ts'
 
 /** The demo as the app runs it, on the memory store, without its pauses. */

@@ -2,9 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tool } from 'ai'
+import { createDemoTools, type DemoToolsOptions, folderNotes, memoryNotes } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { folderNotes, memoryNotes } from '../../app/demo-notes.ts'
-import { createDemoTools, type DemoToolsOptions } from '../../app/demo-tools.ts'
 
 async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-demo-'))

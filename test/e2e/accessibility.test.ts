@@ -1,34 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { screens } from '../../scripts/screens.ts'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { startApp } from './start-app.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describe.skipIf(!hasBrowser)('every screen', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 0 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 0 })
 
   for (const [name, show] of Object.entries(screens)) {
     it(`has nothing that axe objects to, light and dark: ${name}`, async () => {
-      const context = await browser.newContext({
+      const context = await app.browser.newContext({
         viewport: { width: name === 'drawer' ? 400 : 1_280, height: 800 },
         colorScheme: 'light',
         reducedMotion: 'reduce',
       })
       const page = await context.newPage()
-      await show(page, server)
+      await show(page, app.server)
       const light = await objections(page)
       await page.emulateMedia({ colorScheme: 'dark' })
       expect({ light, dark: await objections(page) }).toEqual({ light: [], dark: [] })
@@ -36,11 +27,37 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     })
   }
 
+  it('moves nothing for those who do not want it, and something for the others', async () => {
+    for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+      const context = await app.browser.newContext({ reducedMotion })
+      const page = await context.newPage()
+      await page.goto(app.server.url)
+      await page.getByRole('textbox', { name: /message/i }).fill('Slow tool 30')
+      await page.keyboard.press('Enter')
+      await page.locator('.hf-spinner').first().waitFor()
+      const moving = () =>
+        page.evaluate(() =>
+          document
+            .getAnimations()
+            .filter(({ playState, effect }) => {
+              const { iterations, duration } = effect?.getComputedTiming() ?? {}
+              return playState === 'running' && (iterations === Infinity || Number(duration) > 1)
+            })
+            .map((animation) => (animation as CSSAnimation).animationName),
+        )
+      if (reducedMotion === 'reduce') await expect.poll(moving).toEqual([])
+      else expect(await moving()).toContain('hf-turn')
+      await page.getByRole('button', { name: 'Stop' }).click()
+      await page.locator('[data-ending=stopped]').waitFor()
+      await context.close()
+    }
+  })
+
   it('fits a width of 360 px without a sideways scroll', async () => {
-    const context = await browser.newContext({ viewport: { width: 360, height: 700 } })
+    const context = await app.browser.newContext({ viewport: { width: 360, height: 700 } })
     const page = await context.newPage()
     for (const name of ['empty', 'weather', 'opened', 'afl', 'long'] as const) {
-      await screens[name](page, server)
+      await screens[name](page, app.server)
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect({ name, overflow }).toEqual({ name, overflow: 0 })
     }

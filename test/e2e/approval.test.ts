@@ -1,23 +1,14 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
 import { chatIn, openChat } from './chat-page.ts'
+import { tabTo } from './tab-to.ts'
+import { startApp } from './start-app.ts'
 
 describe.skipIf(!hasBrowser)('an approval in a browser', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 2 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 2 })
 
   it('[AP2] [CD3] is decided once by two tabs at once, and both say by whom', async () => {
-    const first = await openChat(browser, server.url)
+    const first = await openChat(app.browser, app.server.url)
     await first.ask('Delete note Travel')
     await first.page.locator('.hf-approval').waitFor()
     await first.page.waitForURL(/\/t\//)
@@ -38,7 +29,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   })
 
   it('[AP3] runs with the arguments that a person edited', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Delete note Nothing')
     const form = chat.page.locator('.hf-approval')
     await form.getByLabel('title').fill('Groceries')
@@ -50,7 +41,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   })
 
   it('[AP3] says where arguments do not fit, and still waits', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Delete note Reading')
     const form = chat.page.locator('.hf-approval')
     await form.getByLabel('title').fill('')
@@ -61,7 +52,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   })
 
   it('[AP4] [CD3] is rejected with a reason by keyboard alone, never by Enter in the composer', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     await chat.composer.pressSequentially('Delete note Ideas')
     await page.keyboard.press('Enter')
@@ -81,30 +72,15 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   })
 
   it('[AP6] answers all that wait at once', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Delete notes A, B and C')
     await chat.page.getByRole('button', { name: 'Reject all 3' }).click()
     await chat.ended()
     expect(await chat.page.locator('.hf-decision[data-decision=rejected]').count()).toBe(3)
+    await chat.widget.getByText('Declined').waitFor()
+    // The forms were taller than the screen. What is left is not, so there is nothing to jump to.
+    await expect.poll(() => chat.page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })
 })
-
-/** Presses a key until the focus is on what is called so; what cannot be reached so is not accessible. */
-async function tabTo(
-  page: Awaited<ReturnType<typeof openChat>>['page'],
-  name: string,
-  key: string,
-): Promise<void> {
-  for (let presses = 0; presses < 40; presses++) {
-    await page.keyboard.press(key)
-    const label = await page.evaluate(() => {
-      const focused = document.activeElement
-      const labels = focused instanceof HTMLInputElement ? [...(focused.labels ?? [])] : []
-      return [focused, ...labels].map((each) => each?.textContent ?? '').join(' ')
-    })
-    if (label.includes(name)) return
-  }
-  throw new Error(`No ${key} leads to “${name}”.`)
-}

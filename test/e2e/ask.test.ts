@@ -1,26 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
+import { startApp } from './start-app.ts'
 
 describe.skipIf(!hasBrowser)('a chat in a browser', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 3 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 3 })
 
   it('[CO3] [CD1] [CD2] shows the widget, the card and the answer, and the same after a reload', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('What is the weather in Paris?')
     await chat.ended()
     await chat.widget.getByText('Used 1 tool').waitFor()
@@ -38,7 +28,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   })
 
   it('answers within a second of asking', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     const started = performance.now()
     await chat.ask('Hello')
     await chat.page.locator('[data-role=draft], [data-role=answer]').first().waitFor()
@@ -47,7 +37,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   })
 
   it('[CO2] streams where the answer stands, in the same element, and never takes a word back', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Write a long answer')
     const draft = await chat.page.waitForSelector('[data-role=draft]')
     await chat.ended()
@@ -59,7 +49,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   })
 
   it('[CO2] [CO4] folds what was said before a call into the widget, which stays open meanwhile', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Search my notes for coffee')
     await chat.widget.click()
     await chat.ended()
@@ -70,16 +60,62 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
       'I found 2 notes. Let me read what stands there.',
     ])
     expect(await chat.answers.count()).toBe(1)
-    await chat.page.getByRole('button', { name: 'Timeline' }).click()
-    expect(await chat.page.locator('.hf-timeline li').count()).toBe(6)
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })
 
-  it('[RS2] [LG4] shows the same 30 calls after a reload in the middle of them', async () => {
-    const chat = await openChat(browser, server.url)
+  it('[CO5] opens a timeline by keyboard, whose bars stand in the order of what happened', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    await chat.ask('Search my notes for coffee')
+    await chat.ended()
+    await chat.widget.focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const timeline = page.getByRole('list', { name: 'Timeline' })
+    await timeline.waitFor()
+    const bars = await timeline.locator('li').evaluateAll((all) =>
+      all.map((bar) => {
+        const track = bar.querySelector('.hf-bar-track')?.getBoundingClientRect()
+        const fill = bar.querySelector('.hf-bar-fill')?.getBoundingClientRect()
+        return {
+          name: bar.querySelector('bdi')?.textContent,
+          from: (fill?.left ?? 0) - (track?.left ?? 0),
+          left: (track?.right ?? 0) - (fill?.right ?? 0),
+        }
+      }),
+    )
+    expect(bars.map(({ name }) => name)).toEqual([
+      'Step 1',
+      'Search notes',
+      'Step 2',
+      'Read note',
+      'Read note',
+      'Step 3',
+    ])
+    expect(bars.map(({ from }) => from)).toEqual(
+      bars.map(({ from }) => from).toSorted((a, b) => a - b),
+    )
+    expect(bars[0]?.from).toBeCloseTo(0, 0)
+    expect(bars.at(-1)?.left).toBeCloseTo(0, 0)
+    await page.keyboard.press('Enter')
+    expect(await timeline.count()).toBe(0)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[RS2] [LG4] shows the same 30 calls after reloads in the middle of them', async () => {
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Call 30 tools')
+    // While it is asked, while calls come in, while they run, and while the answer is written.
+    await chat.page.waitForURL(/\/t\//)
+    await chat.page.reload()
+    await chat.page.locator('.hf-turn').waitFor()
+    await chat.page.reload()
     await chat.widget.waitFor()
+    await chat.page.reload()
+    await chat.widget.getByText('Used 30 tools').waitFor()
     await chat.page.reload()
     await chat.ended()
     await chat.widget.getByText('Used 30 tools').waitFor()
@@ -90,7 +126,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   })
 
   it('[ST1] stops by keyboard, keeps what came, and takes the next message', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Slow tool 30')
     await chat.widget.getByText('Slow tool…').waitFor()
     await chat.composer.press('Tab')

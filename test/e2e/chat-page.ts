@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { BuiltPage } from '../support/built-page.ts'
 import { watchPage } from './watch-page.ts'
 
 /** A tab with the chat in it, and the words that the tests use for what is there. */
@@ -15,13 +16,19 @@ export interface ChatPage {
   close(): Promise<void>
 }
 
+export interface OpenChatOptions extends BrowserContextOptions {
+  /** Shown in place of the app's own page. */
+  readonly built?: BuiltPage
+}
+
 export async function openChat(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { built, ...options }: OpenChatOptions = {},
 ): Promise<ChatPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(15_000)
+  await built?.showIn(context)
   return chatIn(await context.newPage(), url)
 }
 

@@ -1,8 +1,7 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
+import { startApp } from './start-app.ts'
 
 const attack = '<img src=x onerror="hacked=1"><script>hacked=1</script>'
 const links =
@@ -10,22 +9,13 @@ const links =
   '![four](https://example.com/pixel.png) <a href="javascript:hacked=1">five</a> [six](//example.com) [seven](&#106;avascript:hacked=1)'
 
 describe.skipIf(!hasBrowser)('hostile content', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 0 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 0 })
 
   const wasHacked = (page: Awaited<ReturnType<typeof openChat>>['page']) =>
     page.evaluate(() => 'hacked' in globalThis)
 
   it('[HT5] does nothing in a message, an answer and a title', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask(`${attack} ${links}`)
     await chat.ended()
     expect(await chat.page.locator('.hf-turn img, .hf-turn script').count()).toBe(0)
@@ -41,7 +31,7 @@ describe.skipIf(!hasBrowser)('hostile content', () => {
   })
 
   it('[HT5] does nothing in a result that a card draws', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask(`weather in ${attack}`)
     await chat.ended()
     expect(await chat.page.locator('.card-weather h3').textContent()).toContain('<img')
@@ -56,7 +46,7 @@ describe.skipIf(!hasBrowser)('hostile content', () => {
   })
 
   it('[HT5] [LG9] shows a line of a megabyte, and text that turns its direction, without harm', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('weather in Paris')
     await chat.ended()
     const huge = 'x'.repeat(1_000_000)

@@ -1,27 +1,21 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
+import { writeExchanges } from '../support/write-exchanges.ts'
 import { openChat } from './chat-page.ts'
 import { countRenders } from './count-renders.ts'
+import { startApp } from './start-app.ts'
 
 const exchanges = 60
 
 describe.skipIf(!hasBrowser)('a long thread', () => {
-  let server: AppServer
-  let browser: Browser
+  const app = startApp({ delayMs: 0 })
   beforeAll(async () => {
-    server = await startAppServer({ delayMs: 0 })
-    browser = await openBrowser()
-    for (let index = 1; index <= exchanges; index++) await send(server, index)
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
+    await writeExchanges(app.server.url, 'long', { from: 1, to: exchanges })
   })
 
   it('opens at its end and draws only what is near the screen', async () => {
-    const chat = await openChat(browser, `${server.url}/t/long`)
+    const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     await said(chat.page, 60).waitFor()
     expect(await chat.page.locator('.hf-row').count()).toBeLessThan(40)
     expect(await distanceFromEnd(chat.page)).toBeLessThan(2)
@@ -31,13 +25,12 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   })
 
   it('[PG2] keeps the reader’s place while older messages come in, up to the first', async () => {
-    const chat = await openChat(browser, `${server.url}/t/long`)
+    const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     const { page } = chat
     await said(page, 60).waitFor()
     const drifts: number[] = []
     while ((await said(page, 1).count()) === 0) {
-      await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollBy(0, -200))
-      const { drift, grew } = await settle(page)
+      const { drift, grew } = await scrollUp(page)
       if (grew > 500) drifts.push(Math.abs(drift))
     }
     expect(drifts.length).toBeGreaterThan(1)
@@ -50,7 +43,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   })
 
   it('[RS1] leaves the reader where they are when an answer grows below', async () => {
-    const chat = await openChat(browser, `${server.url}/t/long`)
+    const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     const { page } = chat
     await said(page, 60).waitFor()
     await page
@@ -58,14 +51,14 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
       .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 1_500))
     await page.getByRole('button', { name: 'Latest' }).waitFor()
     const before = await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTop)
-    await send(server, 61)
+    await writeExchanges(app.server.url, 'long', { from: 61, to: 61 })
     await page.getByRole('button', { name: 'Latest' }).waitFor()
     expect(await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTop)).toBe(before)
     await chat.close()
   })
 
   it('shows the message that a link names', async () => {
-    const chat = await openChat(browser, `${server.url}/t/long#message-3`)
+    const chat = await openChat(app.browser, `${app.server.url}/t/long#message-3`)
     const target = chat.page.locator('.hf-row[data-target]')
     await target.locator('.hf-user-text', { hasText: /number 3$/ }).waitFor()
     const box = await target.boundingBox()
@@ -74,8 +67,24 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     await chat.close()
   })
 
+  it('shows the message whose call a link names', async () => {
+    const writing = await openChat(app.browser, app.server.url)
+    await writing.ask('Stock ACME')
+    await writing.ended()
+    const path = new URL(writing.page.url()).pathname
+    const call = await writing.page.locator('.hf-card').getAttribute('data-call-id')
+    await writing.close()
+    await writeExchanges(app.server.url, path.split('/').at(-1) ?? '', { from: 1, to: 40 })
+    const chat = await openChat(app.browser, `${app.server.url}${path}#${call}`)
+    const target = chat.page.locator('.hf-row[data-target]')
+    await target.locator('.card-stock').waitFor()
+    expect((await target.boundingBox())?.y).toBeLessThan(300)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
   it('draws only the message that a delta touches', async () => {
-    const chat = await openChat(browser, `${server.url}/t/long`)
+    const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     const { page } = chat
     await page.addInitScript(countRenders)
     await page.reload()
@@ -98,17 +107,6 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   })
 })
 
-async function send({ url }: AppServer, index: number): Promise<void> {
-  const text = `Message number ${index}`
-  const message = { id: `message-${index}`, role: 'user', parts: [{ type: 'text', text }] }
-  const response = await fetch(`${url}/api/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 'long', messages: [message], trigger: 'submit-message' }),
-  })
-  await response.text()
-}
-
 const said = (page: Page, index: number) =>
   page.locator('.hf-user-text', { hasText: new RegExp(`^Message number ${index}$`) })
 
@@ -117,8 +115,11 @@ const distanceFromEnd = (page: Page): Promise<number> =>
     .locator('.hf-scroll')
     .evaluate((scroll) => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight)
 
-/** How far the first message on the screen moves until all has settled, and how much came in above. */
-function settle(page: Page): Promise<{ readonly drift: number; readonly grew: number }> {
+/**
+ * Scrolls up a little: how far does the first message on the screen then move until all has settled, and
+ * how much came in above? In one go, since what comes in may be there before the next question.
+ */
+function scrollUp(page: Page): Promise<{ readonly drift: number; readonly grew: number }> {
   return page.evaluate(async () => {
     const frames = (count: number) =>
       new Promise<void>((resolve) => {
@@ -129,13 +130,15 @@ function settle(page: Page): Promise<{ readonly drift: number; readonly grew: nu
         next(count)
       })
     const scroll = document.querySelector('.hf-scroll')
+    const height = scroll?.scrollHeight ?? 0
+    scroll?.scrollBy(0, -200)
     const first = [...document.querySelectorAll('.hf-row > [data-message-id]')].find(
       (row) => row.getBoundingClientRect().bottom > (scroll?.getBoundingClientRect().top ?? 0) + 40,
     )
     const id = first?.getAttribute('data-message-id')
     const topOf = () =>
       document.querySelector(`[data-message-id="${id}"]`)?.getBoundingClientRect().top ?? 0
-    const [top, height] = [topOf(), scroll?.scrollHeight ?? 0]
+    const top = topOf()
     const isLoading = () => document.querySelector('.hf-older') !== null
     do await frames(6)
     while (isLoading())

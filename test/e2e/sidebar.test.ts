@@ -1,24 +1,13 @@
-import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
+import { startApp } from './start-app.ts'
 
 describe.skipIf(!hasBrowser)('the list of threads', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 0 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 0 })
 
-  it('renames, searches, deletes with a way back, and exports', async () => {
-    const chat = await openChat(browser, server.url)
+  it('renames, searches, and deletes with a way back', async () => {
+    const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     const links = page.locator('.app-thread a')
     await chat.ask('Stock ACME')
@@ -41,14 +30,39 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
     await page.getByText('Nothing found.').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'My shares' }).waitFor()
-
-    await page.getByText('Export', { exact: true }).click()
-    const coming = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Markdown' }).click()
-    const file = readFileSync(await (await coming).path(), 'utf8')
-    expect(file).toContain('# AFL code for a moving average')
-    expect(file).toContain('**get_afl_code**')
+    await page.reload()
+    await page.getByRole('link', { name: 'My shares' }).waitFor()
     expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('deletes for good when nobody takes it back, and when the page is left meanwhile', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    const titles = async () => {
+      const response = await fetch(`${app.server.url}/api/threads`)
+      const { results } = (await response.json()) as {
+        readonly results: readonly { title: string }[]
+      }
+      return results.map(({ title }) => title)
+    }
+    for (const text of ['Stock GONE', 'Stock LEFT']) {
+      await page.keyboard.press('Control+k')
+      await page.locator('.app-empty').waitFor()
+      await chat.ask(text)
+      await chat.ended()
+    }
+    const remove = async (title: string) => {
+      await page.getByRole('button', { name: `Delete ${title}` }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Undo' }).waitFor()
+    }
+    await remove('Stock GONE')
+    expect(await titles()).toContain('Stock GONE')
+    await expect.poll(titles, { timeout: 15_000 }).not.toContain('Stock GONE')
+    await remove('Stock LEFT')
+    await page.goto('about:blank')
+    await expect.poll(titles, { timeout: 3_000 }).not.toContain('Stock LEFT')
     await chat.close()
   })
 })

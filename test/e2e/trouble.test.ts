@@ -1,30 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
-import { hasBrowser, openBrowser } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import type { AppServer } from '../support/app-server.ts'
+import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
+import { startApp } from './start-app.ts'
 
 describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
-    server = await startAppServer({ delayMs: 8 })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  const app = startApp({ delayMs: 8 })
 
   it('[CR1] [CR5] finishes by itself when the server is killed in mid-answer and comes back', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Write a long answer')
     await chat.page.getByRole('heading', { name: 'About folds' }).waitFor()
-    await server.kill()
+    await app.server.kill()
     await chat.page.getByText('Reconnecting…').waitFor()
-    await server.restart()
+    await app.server.restart()
     await chat.ended()
     expect(await chat.answers.last().textContent()).toContain('That was the long answer.')
     expect(await chat.page.getByText('Reconnecting…').count()).toBe(0)
@@ -34,23 +25,64 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   })
 
   it('[CR3] [CR4] asks what became of a charge that was cut off, and charges once', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Charge card')
     await chat.widget.getByText('Charge card…').waitFor()
-    await expect.poll(() => charges(server).length).toBe(1)
-    await server.kill()
-    await server.restart()
+    await expect.poll(() => charges(app.server).length).toBe(1)
+    await app.server.kill()
+    await app.server.restart()
     await chat.page.getByText('Nobody knows how “Charge card” ended').waitFor()
     await chat.widget.getByText('Outcome unknown').waitFor()
     await chat.page.getByRole('button', { name: 'It worked' }).click()
     await chat.ended()
-    expect(charges(server)).toHaveLength(1)
+    expect(charges(app.server)).toHaveLength(1)
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })
 
+  it('[CR3] [CD3] offers no choice about an outcome that a newer message has skipped', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    const before = charges(app.server).length
+    await chat.ask('Charge card')
+    await expect.poll(() => charges(app.server).length).toBe(before + 1)
+    await app.server.kill()
+    await app.server.restart()
+    await page.locator('.hf-unknown').waitFor()
+    // A message that cannot be sent has skipped nothing.
+    await page.route('**/api/chat', (route) => route.abort())
+    await chat.ask('Stock ACME')
+    await page.getByText('Not sent.').waitFor()
+    expect(await page.getByRole('button', { name: 'It worked' }).count()).toBe(1)
+    await page.unroute('**/api/chat')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('.card-stock').waitFor()
+    expect(await page.locator('.hf-unknown').count()).toBe(0)
+    await chat.widget.first().getByText('Outcome unknown').waitFor()
+    await page.locator('[data-tool=charge_card]', { hasText: 'The outcome is unknown' }).waitFor()
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[CR3] asks again when the second try is cut off too', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const before = charges(app.server).length
+    await chat.ask('Charge card')
+    await expect.poll(() => charges(app.server).length).toBe(before + 1)
+    await app.server.kill()
+    await app.server.restart()
+    await chat.page.getByRole('button', { name: 'Run it again' }).click()
+    await expect.poll(() => charges(app.server).length).toBe(before + 2)
+    await app.server.kill()
+    await app.server.restart()
+    await chat.page.getByRole('button', { name: 'Skip it' }).click()
+    await chat.ended()
+    expect(charges(app.server)).toHaveLength(before + 2)
+    await chat.close()
+  })
+
   it('[RS1] [RS2] goes on after the network was away, and says so meanwhile', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Write a long answer')
     await chat.page.getByRole('heading', { name: 'About facts' }).waitFor()
     await chat.page.context().setOffline(true)
@@ -63,8 +95,26 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     await chat.close()
   })
 
+  it('says that a conversation is not there, or is there no more, and takes nothing to send', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    await chat.ask('Stock ACME')
+    await chat.ended()
+    const id = new URL(page.url()).pathname.split('/').at(-1)
+    await fetch(`${app.server.url}/api/threads/${id}`, { method: 'DELETE' })
+    const words = 'This conversation does not exist, or it is not yours.'
+    await page.getByRole('alert').getByText(words).waitFor()
+    expect(await page.locator('.card-stock').count()).toBe(1)
+    expect(await chat.composer.count()).toBe(0)
+    await page.reload()
+    await page.getByRole('alert').getByText(words).waitFor()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Not found')
+    expect(await chat.composer.count()).toBe(0)
+    await chat.close()
+  })
+
   it('[LG6] keeps a message that could not be sent through a reload, and sends it once', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Stock ACME')
     await chat.ended()
     await chat.page.route('**/api/chat', (route) => route.abort())
@@ -79,8 +129,25 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     await chat.close()
   })
 
+  it('[LG6] keeps a message that was on its way when the page was left, and sends it once', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    await page.route('**/api/chat', () => {})
+    await chat.ask('Stock ACME')
+    await page.locator('[data-pending=sending]').waitFor()
+    await page.unroute('**/api/chat')
+    await page.reload()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await chat.ended()
+    expect(await page.locator('.hf-user').count()).toBe(1)
+    await page.reload()
+    await chat.ended()
+    expect(await page.getByText('Not sent.').count()).toBe(0)
+    await chat.close()
+  })
+
   it('keeps what is being written through a reload', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.composer.fill('Half a')
     await chat.composer.press('Shift+Enter')
     await chat.composer.pressSequentially('thought')
@@ -90,7 +157,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   })
 
   it('[RS1] [CD1] shows the same after a visit to another thread in mid-answer', async () => {
-    const chat = await openChat(browser, server.url)
+    const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Stock ACME')
     await chat.ended()
     const first = chat.page.url()

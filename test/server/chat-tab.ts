@@ -1,15 +1,7 @@
 import { createRequire, registerHooks } from 'node:module'
-import {
-  AbstractChat,
-  type ChatInit,
-  type ChatState,
-  type ChatStatus,
-  type ChatTransport,
-  DefaultChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-  type UIMessage,
-} from 'ai'
+import { Chat as Chat7 } from '@ai-sdk/react'
+import * as ai7 from 'ai'
+import type { ChatInit, ChatTransport, DefaultChatTransport, UIMessage } from 'ai'
 
 // The old packages bring an OpenTelemetry whose `module` build is for bundlers: Node cannot load it.
 registerHooks({
@@ -24,8 +16,8 @@ const require = createRequire(import.meta.url)
 export type Sdk = 5 | 6 | 7
 export const sdks = [5, 6, 7] as const
 
-/** The AI SDK's own chat and transport, of the version, as they come out of the package. */
-type Chat = AbstractChat<UIMessage>
+/** The chat that `useChat` makes, of `@ai-sdk/react`, as it comes out of the package. */
+type Chat = Chat7<UIMessage>
 
 export interface TabOptions {
   readonly url: string
@@ -56,32 +48,34 @@ export interface Tab {
 
 export function openTab(options: TabOptions): Tab {
   const { client, told = client, url, threadId, automatic } = options
-  let wake = Promise.withResolvers<void>()
-  const state = createState(options.messages ?? [], () => {
-    wake.resolve()
-    wake = Promise.withResolvers<void>()
-  })
   const query = told === null ? '' : `?sdk=${told}`
   const resumed = new URLSearchParams({
     ...(told === null ? {} : { sdk: String(told) }),
     ...(options.live === undefined ? {} : { message: options.live }),
   })
   const api = `${url}/api/chat`
-  const { AbstractChat: Base, DefaultChatTransport: Transport } = packages[client]
-  const standard = new Transport({
+  const { Chat, ai } = packages[client]
+  const standard = new ai.DefaultChatTransport({
     api: `${api}${query}`,
     prepareReconnectToStreamRequest: ({ id }: { id: string }) => ({
       api: `${api}/${encodeURIComponent(id)}/stream?${resumed}`,
     }),
   })
-  class PlainChat extends Base {}
-  const init: ChatInit<UIMessage> & { state: ChatState<UIMessage> } = {
+  const chat = new Chat({
     id: threadId,
     transport: options.transport ?? standard,
-    state,
-    ...(automatic === undefined ? {} : { sendAutomaticallyWhen: automaticRules[automatic] }),
+    messages: [...(options.messages ?? [])],
+    ...(automatic === undefined ? {} : { sendAutomaticallyWhen: ai[automaticRules[automatic]] }),
+  })
+  let wake = Promise.withResolvers<void>()
+  const onChange = () => {
+    wake.resolve()
+    wake = Promise.withResolvers<void>()
   }
-  const chat = new PlainChat(init)
+  // What the hook listens to.
+  chat['~registerMessagesCallback'](onChange)
+  chat['~registerStatusCallback'](onChange)
+  chat['~registerErrorCallback'](onChange)
   const messages = () => JSON.parse(JSON.stringify(chat.messages)) as UIMessage[]
   const changed = () => wake.promise
   return {
@@ -100,54 +94,37 @@ export function openTab(options: TabOptions): Tab {
   }
 }
 
-type Package = {
-  readonly AbstractChat: new (init: ChatInit<UIMessage> & { state: ChatState<UIMessage> }) => Chat
-  readonly DefaultChatTransport: typeof DefaultChatTransport<UIMessage>
-}
-// Their types differ in what they can say, not in what is called here.
-const packages = {
-  5: require('ai5') as Package,
-  6: require('ai6') as Package,
-  7: { AbstractChat, DefaultChatTransport } as unknown as Package,
-} satisfies Record<Sdk, Package>
-
 const automaticRules = {
-  approvals: lastAssistantMessageIsCompleteWithApprovalResponses,
-  outputs: lastAssistantMessageIsCompleteWithToolCalls,
+  approvals: 'lastAssistantMessageIsCompleteWithApprovalResponses',
+  outputs: 'lastAssistantMessageIsCompleteWithToolCalls',
+} as const
+
+interface Package {
+  readonly Chat: new (init: ChatInit<UIMessage>) => Chat
+  /** The `ai` that this `@ai-sdk/react` itself uses. */
+  readonly ai: Pick<typeof ai7, (typeof automaticRules)[keyof typeof automaticRules]> & {
+    readonly DefaultChatTransport: typeof DefaultChatTransport<UIMessage>
+  }
 }
 
-function createState(initial: readonly UIMessage[], onChange: () => void): ChatState<UIMessage> {
-  let status: ChatStatus = 'ready'
-  let error: Error | undefined
-  let messages: UIMessage[] = [...initial]
-  const set = (next: UIMessage[]) => {
-    messages = next
-    onChange()
-  }
-  return {
-    get status() {
-      return status
-    },
-    set status(next) {
-      status = next
-      onChange()
-    },
-    get error() {
-      return error
-    },
-    set error(next) {
-      error = next
-      onChange()
-    },
-    get messages() {
-      return messages
-    },
-    set messages(next) {
-      set([...next])
-    },
-    pushMessage: (message) => set([...messages, message]),
-    popMessage: () => set(messages.slice(0, -1)),
-    replaceMessage: (index, message) => set(messages.with(index, structuredClone(message))),
-    snapshot: (thing) => structuredClone(thing),
-  }
+function loadOld(name: string): Package {
+  const { Chat } = require(name) as Pick<Package, 'Chat'>
+  return { Chat, ai: requireOf(name)('ai') as Package['ai'] }
+}
+
+/** What that package itself would get. */
+const requireOf = (name: string): NodeJS.Require => createRequire(require.resolve(name))
+
+/** Of the `ai` that each client's package brings. */
+export function versionOf(sdk: Sdk): string {
+  const own = requireOf(names[sdk])('ai/package.json') as { readonly version: string }
+  return own.version
+}
+
+// Their types differ in what they can say, not in what is called here.
+const names = { 5: 'ai-sdk-react5', 6: 'ai-sdk-react6', 7: '@ai-sdk/react' } as const
+const packages: Readonly<Record<Sdk, Package>> = {
+  5: loadOld(names[5]),
+  6: loadOld(names[6]),
+  7: { Chat: Chat7, ai: ai7 },
 }

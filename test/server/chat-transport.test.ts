@@ -40,6 +40,19 @@ describe.each(sdks)('the transport in AI SDK %i', (client) => {
     expect(calls.length).toBe(5)
   })
 
+  it('[RS3] begins with nothing in a chat that nobody has written to yet', async () => {
+    const { create, page, place } = await open()
+    const transport = create()
+    const messages = await transport.load(threadId)
+    expect(messages).toEqual([])
+    const tab = openTab({ ...place, transport, messages })
+    await tab.chat.resumeStream()
+    expect(tab.chat.error).toBeUndefined()
+    expect(tab.chat.status).toBe('ready')
+    await tab.chat.sendMessage({ text: 'weather' })
+    expect(tab.messages()).toEqual(await page())
+  })
+
   it('[RS3] loses nothing of a turn that ends between the page and the stream', async () => {
     const { create, page, place, holdfast } = await open()
     const transport = create()

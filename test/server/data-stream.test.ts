@@ -226,6 +226,45 @@ describe('a backend behind the recording proxy', () => {
     expect(turn.recorded).toBe(true)
   })
 
+  it('[RS4 FD1] has its own data stored where it came, the last of each id', async () => {
+    const data = (name: string, value: unknown, more: object = {}) => ({
+      type: `data-${name}`,
+      data: value,
+      ...more,
+    })
+    const chunks = [
+      { type: 'start', messageId: 'theirs' },
+      data('plan', ['early']),
+      data('toast', 'gone at once', { transient: true }),
+      { type: 'message-metadata', messageMetadata: { a: 1 } },
+      data('progress', 10, { id: 'p' }),
+      { type: 'start-step' },
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'Hello.' },
+      { type: 'text-end', id: 't' },
+      data('progress', 50, { id: 'p' }),
+      data('toast', 'gone at once', { transient: true }),
+      { type: 'finish-step' },
+      data('progress', 100, { id: 'p' }),
+      data('sources', null),
+      { type: 'finish' },
+    ]
+    const sse = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+    const { url } = await start('text/event-stream', `${sse}data: [DONE]\n\n`)
+    const tab = openTab({ url, threadId: 't', client: 7 })
+    await tab.chat.sendMessage({ text: 'hi' })
+    expect(tab.chat.error).toBeUndefined()
+    const page = await readPage({ url, threadId: 't', sdk: 7 })
+    expect(tab.messages()).toEqual(page)
+    expect(page[1]?.parts).toEqual([
+      { type: 'step-start' },
+      { type: 'data-plan', data: ['early'] },
+      { type: 'data-progress', id: 'p', data: 100 },
+      { type: 'text', text: 'Hello.', state: 'done' },
+      { type: 'data-sources', data: null },
+    ])
+  })
+
   it('[RS4 ST2] that breaks off leaves a turn that says so', async () => {
     const { url } = await start('text/plain', golden.slice(0, golden.indexOf('a:{')))
     const tab = openTab({ url, threadId: 't', client: 7 })

@@ -77,6 +77,7 @@ const routes = [
   'GET /api/chat/:/stream',
   'POST /api/chat/:/stop',
   'POST /api/chat/:/continue',
+  'POST /api/import',
   'GET /api/tools',
   'PUT /api/threads/:',
   'GET /api/:/:/:',

@@ -13,6 +13,9 @@ const local: HandlerOptions = {}
 const known: HandlerOptions = { authenticate }
 const open: HandlerOptions = { authenticate, allowedOrigins: ['https://app.example'] }
 
+const proxied: HandlerOptions = { authenticate, trustProxy: true }
+const forwarded = (origin: string, proto: string) => ({ origin, 'x-forwarded-proto': proto })
+
 type Row = readonly [
   host: string,
   headers: Readonly<Record<string, string>>,
@@ -46,6 +49,20 @@ const table: readonly Row[] = [
   ['http://chat.example', { origin: 'https://app.example' }, open, 200],
   ['http://chat.example', { origin: 'https://app.example.evil.example' }, open, 403],
   ['http://chat.example', { origin: 'null' }, open, 403],
+  // A proxy that ends TLS passes the name on, not the scheme.
+  ['http://chat.example', { origin: 'https://chat.example' }, known, 200],
+  ['http://chat.example:443', { origin: 'https://chat.example' }, known, 200],
+  ['http://chat.example:8080', { origin: 'https://chat.example' }, known, 403],
+  ['http://chat.example', { origin: 'https://chat.example:8443' }, known, 403],
+  ['https://chat.example', { origin: 'https://chat.example' }, known, 200],
+  ['https://chat.example', { origin: 'http://chat.example' }, known, 403],
+  ['https://chat.example', forwarded('http://chat.example', 'http'), known, 403],
+  ['http://chat.example', forwarded('https://chat.example', 'https'), proxied, 200],
+  ['http://chat.example', forwarded('https://chat.example', 'https, http'), proxied, 200],
+  ['http://chat.example', forwarded('http://chat.example', 'https'), proxied, 403],
+  ['http://chat.example', forwarded('https://chat.example', 'http'), proxied, 403],
+  ['http://chat.example', forwarded('https://evil.example', 'https'), proxied, 403],
+  ['http://chat.example', { origin: 'http://chat.example' }, proxied, 200],
 ]
 
 describe('who is answered', () => {

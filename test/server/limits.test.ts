@@ -14,15 +14,17 @@ const script: Script = (text) =>
       ? [{ text: 'x'.repeat(8_000_000) }]
       : [{ text: 'Hello.', pieces: 3 }]
 
-const send = (url: string, id: string, text: string, headers: Record<string, string> = {}) =>
-  fetch(`${url}/api/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({
-      id,
-      messages: [{ id: `${id}-u`, role: 'user', parts: [{ type: 'text', text }] }],
-    }),
-  })
+const messageOf = (id: string, text: string, headers: Record<string, string> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({
+    id,
+    messages: [{ id: `${id}-u`, role: 'user', parts: [{ type: 'text', text }] }],
+  }),
+})
+
+const send = (url: string, id: string, text: string, headers?: Record<string, string>) =>
+  fetch(`${url}/api/chat`, messageOf(id, text, headers))
 
 const codeOf = async (response: Response) => {
   const { error } = (await response.json()) as { error: { code: string } }
@@ -30,6 +32,21 @@ const codeOf = async (response: Response) => {
 }
 
 describe('limits', () => {
+  it('[RS2] lets a server without accounts, where everybody is one owner, be busy', async () => {
+    const { url, holdfast } = await startChatServer(script)
+    const handler = createHandler(holdfast)
+    const answers: Response[] = []
+    for (let index = 0; index < 200; index++) {
+      answers.push(await handler(new Request(`${url}/api/chat`, messageOf(`t${index}`, 'hang'))))
+    }
+    for (let index = 0; index < 1_000; index++) {
+      answers.push(await handler(new Request(`${url}/api/threads/t${index % 200}/events`)))
+    }
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(holdfast.running()).toHaveLength(200)
+    for (const answer of answers) await answer.body?.cancel()
+  })
+
   it('[HT3] refuses more runs than an owner may have, and stores nothing of what it refuses', async () => {
     const { url, holdfast } = await startChatServer(script, {
       handler: {
@@ -83,7 +100,10 @@ describe('limits', () => {
 
   it('[RS2] cuts a reader off that does not read, and gives its place back', async () => {
     const { url, holdfast } = await startChatServer(script, { stallMs: 50 })
-    await (await send(url, 'a', 'large')).text()
+    // Left at once: a busy test would read it too slowly for this server.
+    await (await send(url, 'a', 'large')).body?.cancel()
+    await holdfast.settled('a' as never)
+    while (holdfast.metrics().followers > 0) await setImmediate()
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     onTestFinished(() => void socket.destroy())

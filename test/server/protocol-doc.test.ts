@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createHoldfast, memory } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { demoModel } from 'holdfast/testing'
-import { createDemoTools } from '../../app/demo-tools.ts'
+import { createDemoTools, demoModel } from 'holdfast/testing'
 import { readFiles, readProjectFile } from '../support/read-files.ts'
 
 const page = readProjectFile('docs/protocol.md')
@@ -72,7 +71,7 @@ describe('docs/protocol.md', () => {
     expect(routes.length).toBeGreaterThan(15)
     expect(routes.filter((route) => !page.includes(route))).toEqual([])
     const thrown = sources.matchAll(
-      /new HttpError\(\s*\d+,\s*'([a-z-]+)'|fault\(\s*\d+,\s*'([a-z-]+)'/g,
+      /(?:new ApiError|super)\(\s*\d+,\s*'([a-z-]+)'|fault\(\s*\d+,\s*'([a-z-]+)'/g,
     )
     const codes = [...thrown].map(([, one, other]) => one ?? other ?? '')
     expect(codes.length).toBeGreaterThan(10)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
-import { openTab, type Sdk, sdks } from './chat-tab.ts'
+import { openTab, type Sdk, sdks, versionOf } from './chat-tab.ts'
 import { readPage, reload } from './thread-page.ts'
 
 const threadId = 'chat 1/ä'
@@ -29,6 +29,10 @@ const stop = async (url: string): Promise<unknown> =>
   (await fetch(`${url}/api/chat/${encoded}/stop`, { method: 'POST' })).json()
 
 describe.each(sdks)('AI SDK %i', (client) => {
+  it('[RS3] is what its package brings', () => {
+    expect(versionOf(client).split('.')[0]).toBe(String(client))
+  })
+
   describe.each([client, null] as const)('told %s', (told: Sdk | null) => {
     const open = async () => {
       const server = await startChatServer(script)

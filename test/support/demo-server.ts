@@ -2,8 +2,7 @@ import { createHoldfast } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import { createHandler, listen } from 'holdfast/server'
 import { sqlite } from 'holdfast/sqlite'
-import { demoModel } from 'holdfast/testing'
-import { createDemoTools } from '../../app/demo-tools.ts'
+import { createDemoTools, demoModel } from 'holdfast/testing'
 
 /** A whole server in a process of its own: prints its address, then one JSON line per log record. */
 

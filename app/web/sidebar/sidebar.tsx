@@ -2,7 +2,7 @@ import { useThreads } from 'holdfast/react'
 import { Icon } from 'holdfast/widgets'
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { goTo } from '../place.ts'
-import { ThemeSelect } from '../theme-select.tsx'
+import { SettingsDialog } from '../settings/settings-dialog.tsx'
 import { groupThreads } from './group-threads.ts'
 import { ThreadLink } from './thread-link.tsx'
 import { UndoNote } from './undo-note.tsx'
@@ -99,7 +99,7 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
         )}
       </div>
       <UndoNote removal={removal} />
-      <ThemeSelect />
+      <SettingsDialog />
     </nav>
   )
 })

@@ -33,8 +33,9 @@ export function ThreadLink(props: ThreadLinkProps): ReactNode {
   }
   return (
     <li className="app-thread" data-current={isCurrent ? true : undefined}>
-      <a href={path} aria-current={isCurrent ? 'page' : undefined} onClick={open}>
-        <bdi>{title}</bdi>
+      {/* In its own direction, so that it is cut off where it ends. */}
+      <a dir="auto" href={path} aria-current={isCurrent ? 'page' : undefined} onClick={open}>
+        {title}
       </a>
       <button type="button" aria-label={`Rename ${title}`} onClick={() => setRenaming(true)}>
         <Icon name="pencil" />

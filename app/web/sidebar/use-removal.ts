@@ -23,7 +23,12 @@ export function useRemoval(remove: ThreadListClient['remove'], current: string):
   useEffect(() => {
     if (thread === null) return undefined
     const timer = setTimeout(commit, undoMs)
-    return () => clearTimeout(timer)
+    // Who leaves has not taken it back.
+    addEventListener('pagehide', commit)
+    return () => {
+      clearTimeout(timer)
+      removeEventListener('pagehide', commit)
+    }
   }, [thread])
   return {
     thread,

@@ -1,3 +1,5 @@
+import type { Failed, Mended } from '../../views/legacy/report.ts'
+
 /** What an import has to say: what it read, what it mended, what it could not read. */
 export interface ImportReport {
   readonly threads: number
@@ -5,23 +7,14 @@ export interface ImportReport {
   readonly calls: number
   /** Messages that were there already, from an import before. */
   readonly skipped: number
-  readonly mended: readonly ImportMend[]
-  readonly failed: readonly ImportFailure[]
+  readonly mended: readonly Mended[]
+  readonly failed: readonly Failed[]
   /** How many more were mended or failed than are listed. */
   readonly unlisted?: { readonly mended: number; readonly failed: number }
 }
-export interface ImportMend {
-  readonly where: string
-  readonly what: string
-}
-export interface ImportFailure {
-  readonly where: string
-  readonly why: string
-}
-
 export type ImportProblem =
-  | ({ readonly kind: 'mended' } & ImportMend)
-  | ({ readonly kind: 'failed' } & ImportFailure)
+  | ({ readonly kind: 'mended' } & Mended)
+  | ({ readonly kind: 'failed' } & Failed)
 
 export interface ReportWriter {
   count(more: Partial<Record<'threads' | 'messages' | 'calls' | 'skipped', number>>): void
@@ -36,8 +29,8 @@ export function createReportWriter(
   onProblem: (problem: ImportProblem) => void,
 ): ReportWriter {
   const counts = { threads: 0, messages: 0, calls: 0, skipped: 0 }
-  const mended: ImportMend[] = []
-  const failed: ImportFailure[] = []
+  const mended: Mended[] = []
+  const failed: Failed[] = []
   const unlisted = { mended: 0, failed: 0 }
   return {
     count(more) {

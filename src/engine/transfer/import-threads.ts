@@ -50,23 +50,23 @@ export async function importThreads(
     intakes.set(key, intake)
     return intake
   }
-  const ownerOf = ({ fields: { owner } }: ThreadIntake): OwnerId =>
-    owner !== undefined && options.trustsOwners === true ? parseOwnerId(owner) : options.ownerId
+  const ownerOf = ({ fields: { owner } }: ThreadIntake): OwnerId | null =>
+    owner !== undefined && options.trustsOwners === true ? toOwnerId(owner) : options.ownerId
 
   const open = async (intake: ThreadIntake, at: number): Promise<ThreadSession | null> => {
     const known = sessions.get(intake.key)
     if (known !== undefined) return known
-    const session = await openSession(store, intake, ownerOf(intake), at)
+    const ownerId = ownerOf(intake)
+    const session = ownerId === null ? null : await openSession(store, intake, ownerId, at)
     // It may be here from earlier in the same source: then what waits belongs to what is stored.
     if (session?.isNew === false) await writer.flush()
     sessions.set(intake.key, session)
     report.count({ threads: 1 })
-    if (session === null) {
-      report.fail(
-        intake.where,
-        'A turn of this thread is being produced. Import it when it is over.',
-      )
-    }
+    // A document of one thread has no place for it but itself.
+    const where = intake.where === '' ? 'thread' : intake.where
+    if (ownerId === null) report.fail(where, 'Its owner is not one that a thread can have.')
+    else if (session === null) report.fail(where, isBusy)
+    if (session?.renamed !== undefined) report.mend(where, session.renamed)
     return session
   }
 
@@ -120,6 +120,17 @@ export async function importThreads(
   for (const intake of intakes.values()) await finish(intake)
   await writer.flush()
   return report.finish()
+}
+
+const isBusy = 'A turn of this thread is being produced. Import it when it is over.'
+
+function toOwnerId(owner: string): OwnerId | null {
+  try {
+    return parseOwnerId(owner)
+  } catch {
+    // The rule for ids has one home, and it says no by throwing.
+    return null
+  }
 }
 
 function longest(intakes: ReadonlyMap<string, ThreadIntake>): ThreadIntake {

@@ -3,7 +3,7 @@ import type { MessageId, ThreadId } from '../../core/ids.ts'
 import type { LegacyFormat } from '../../views/legacy/detect-format.ts'
 import type { IsTaken } from '../../views/legacy/id-keeper.ts'
 import { readLegacyMessages } from '../../views/legacy/read-legacy-messages.ts'
-import type { ImportFailure, ImportMend } from './import-report.ts'
+import type { Failed, Mended } from '../../views/legacy/report.ts'
 
 /** Some messages of one thread that stand together. */
 export interface Batch {
@@ -28,8 +28,8 @@ export interface PlacedValue {
 export interface ReadBatch {
   readonly units: readonly Unit[]
   readonly calls: number
-  readonly mended: readonly ImportMend[]
-  readonly failed: readonly ImportFailure[]
+  readonly mended: readonly Mended[]
+  readonly failed: readonly Failed[]
 }
 /** The facts of one message or turn, which are stored together or not at all. */
 export interface Unit {

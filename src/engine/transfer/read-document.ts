@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { parseStoredJson } from '../../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, type JsonReader } from './json-reader.ts'
@@ -51,7 +51,7 @@ async function* readRoot(reader: JsonReader): AsyncGenerator<ImportItem> {
   }
   if (has === 'messages') yield toThread(single, '', rest)
   if (has !== undefined) return
-  if (threadOf(toObject(rest)) === undefined) {
+  if (!isMessage(rest)) {
     throw new HoldfastError('bad-request', 'There are neither "threads" nor "messages" in it.')
   }
   yield* toMessage(toObject(rest), 'messages[0]')
@@ -172,5 +172,5 @@ function toObject(fields: ReadonlyMap<string, Json>): JsonObject {
   return Object.fromEntries(fields)
 }
 
-export const isMessage = (value: unknown): value is JsonObject =>
-  isJsonObject(value) && ('role' in value || 'entity' in value)
+const isMessage = (fields: ReadonlyMap<string, Json>): boolean =>
+  fields.has('role') || fields.has('entity') || threadOf(toObject(fields)) !== undefined

@@ -48,6 +48,38 @@ describe('reading what is imported', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
+  it.each([
+    { role: 'user', content: 'Hi' },
+    { entity: 'USER', content: 'Hi' },
+  ])('[LE5] takes one message for a thread: JSONL may have one line, %j', async (one) => {
+    const items = await read(`${JSON.stringify(one)}\n`, 100)
+    expect(items.filter(({ kind }) => kind === 'message')).toEqual([
+      { kind: 'message', key: 'thread', where: 'messages[0]', value: one },
+    ])
+  })
+
+  it.each(['threadId', 'thread_id', 'chatId', 'conversation_id'])(
+    '[LE1] keeps messages of several threads apart by their %s',
+    async (name) => {
+      const rows = ['a', 'b', 'a'].map((id) => ({ [name]: id, ...message }))
+      const keys = (items: readonly ImportItem[]) =>
+        items.flatMap((item) => (item.kind === 'message' ? [item.key] : []))
+      expect(keys(await read(JSON.stringify(rows), 50))).toEqual(['id:a', 'id:b', 'id:a'])
+      const lines = rows.map((row) => JSON.stringify(row)).join('\n')
+      expect(keys(await read(lines, 50))).toEqual(['id:a', 'id:b', 'id:a'])
+    },
+  )
+
+  it('[LE5] passes over the mark that some editors put before a text', async () => {
+    async function* text() {
+      yield '\ufeff'
+      yield JSON.stringify([message])
+    }
+    const bytes = await read(`\ufeff${JSON.stringify([message])}`, 2)
+    expect(await Array.fromAsync(readImport(text()))).toEqual(bytes)
+    expect(bytes).toMatchObject([{ kind: 'thread' }, { kind: 'message', value: message }])
+  })
+
   it('[LE5] says after what a document breaks off', async () => {
     const items = await read('{"threads":[{"id":"a","messages":[{"x":1} {"x":2}]}]}', 11)
     expect(items.at(-1)).toEqual({

@@ -11,7 +11,8 @@ export async function* readImport(
   source: AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<ImportItem> {
   const pieces = decode(source)
-  const head = await readHead(pieces)
+  // Bytes are decoded without their mark; text may still have it.
+  const head = (await readHead(pieces)).replace(/^\ufeff/, '')
   if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
   const all = prepend(head, pieces)
   if (looksLikeLines(head)) {

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from '../../core/json.ts'
-import { readOldDate } from '../../views/legacy/old-date.ts'
+import { isJsonObject, type JsonObject } from '../../core/json.ts'
+import { dateOf } from '../../views/legacy/old-fields.ts'
 import type { ImportItem, ThreadFields } from './import-item.ts'
 import type { PlacedValue } from './read-batch.ts'
 
@@ -35,10 +35,14 @@ const longestBatch = 10_000
 export function isFull({ messages, fields, isComplete }: ThreadIntake, next: unknown): boolean {
   if (messages.length < batchSize || (fields.id === undefined && !isComplete)) return false
   if (isGivenNewestFirst(messages)) return false
-  return isOfUser(next) || (messages.length >= longestBatch && !isRow(next))
+  return isOfUser(next) || (messages.length >= longestBatch && !belongsToOthers(next))
 }
 
-const isRow = (value: unknown): boolean => isJsonObject(value) && 'entity' in value
+/** Rows are read together, and what tools gave is read with its calls. */
+const belongsToOthers = (value: unknown): boolean =>
+  isRow(value) || (isJsonObject(value) && value.role === 'tool')
+
+const isRow = (value: unknown): value is JsonObject => isJsonObject(value) && 'entity' in value
 
 const isOfUser = (value: unknown): boolean =>
   isJsonObject(value) &&
@@ -48,13 +52,8 @@ const isOfUser = (value: unknown): boolean =>
 
 /** Rows may be turned round by their reader, which has to see all of them for that. */
 function isGivenNewestFirst(messages: readonly PlacedValue[]): boolean {
-  const dates = [messages[0], messages.at(-1)].map((message) => dateOf(message?.value))
-  const [first, last] = dates
-  return isRow(messages[0]?.value) && first !== undefined && last !== undefined && first > last
-}
-
-function dateOf(value: unknown): number | undefined {
-  if (!isJsonObject(value)) return undefined
-  const date: Json | undefined = value.creationDate ?? value.creation_date ?? value.createdAt
-  return readOldDate(date)
+  const [first, last] = [messages[0]?.value, messages.at(-1)?.value]
+  if (!isRow(first) || !isJsonObject(last)) return false
+  const [from, to] = [dateOf(first), dateOf(last)]
+  return from !== undefined && to !== undefined && from > to
 }

@@ -10,6 +10,8 @@ import type { ThreadIntake } from './thread-intake.ts'
 export interface ThreadSession {
   readonly id: ThreadId
   readonly isNew: boolean
+  /** Why its id is not the one that the source gives it. */
+  readonly renamed?: string
   /** How many of its messages were read. */
   offset: number
   replyTo: MessageId | null
@@ -43,7 +45,12 @@ export async function openSession(
     if ((await store.readPage(query))?.live != null) return null
   }
   const used = { message: new Set<string>(), call: new Set<string>() }
-  return { id, isNew, offset: 0, replyTo: null, used }
+  const session = { id, isNew, offset: 0, replyTo: null, used }
+  const { id: told } = intake.fields
+  if (told === undefined || id === told) return session
+  const why = wanted === told ? 'is in use' : 'is not valid'
+  const renamed = `The thread id ${JSON.stringify(told.slice(0, 80))} ${why}: it became ${id}.`
+  return { ...session, renamed }
 }
 
 /** A thread without an id is named after its first message, or, where that has none, after all we see. */
@@ -81,15 +88,16 @@ export async function readNewUnits(
     const read = readBatch({ ...source, threadId, offset, replyTo, isTaken })
     const owners = await findTurnOwners(store, writer, read.units)
     const elsewhere = [...owners].filter(([, owner]) => owner !== threadId).map(([id]) => id)
+    for (const id of elsewhere) foreign.message.add(id)
+    // Only with its right id can a turn be known again, and its calls not be taken for another's.
+    if (elsewhere.length > 0) continue
     const stored = session.isNew ? new Set<MessageId>() : await findStored(store, session, read)
     const units = read.units.filter(({ id }) => !stored.has(id))
     const clashing = session.isNew ? [] : await findClashes(store, session, units)
-    if (elsewhere.length === 0 && clashing.length === 0) {
-      remember(session, source, read.units)
-      return { ...read, units, known: read.units.length - units.length }
-    }
-    for (const id of elsewhere) foreign.message.add(id)
     for (const id of clashing) foreign.call.add(id)
+    if (clashing.length > 0) continue
+    remember(session, source, read.units)
+    return { ...read, units, known: read.units.length - units.length }
   }
 }
 

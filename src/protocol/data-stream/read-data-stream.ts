@@ -13,6 +13,8 @@ export function createDataStreamReader(): DataStreamReader {
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
+  /** How the last step ended, while nothing but remarks has come since. */
+  let lastReason: string | null = null
   let open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null
   let blocks = 0
   const calls = new Set<string>()
@@ -58,6 +60,12 @@ export function createDataStreamReader(): DataStreamReader {
     ...openStep(),
     ...chunks,
   ]
+
+  const finish = (reason: string): readonly StreamChunk[] => {
+    isFinished = true
+    const finishReason = reason === '' || reason === 'unknown' ? 'other' : reason
+    return [...closeStep(), { type: 'finish', finishReason }]
+  }
 
   const readCall = (value: JsonObject): readonly StreamChunk[] => {
     const { toolCallId = '', toolName = '', args } = value
@@ -110,13 +118,10 @@ export function createDataStreamReader(): DataStreamReader {
         })
       }
       case lineCodes.finishStep:
+        if (value.isContinued !== true) lastReason = textOf(value.finishReason)
         return closeStep()
-      case lineCodes.finishMessage: {
-        isFinished = true
-        const reason = textOf(value.finishReason)
-        const finishReason = reason === '' || reason === 'unknown' ? 'other' : reason
-        return [...closeStep(), { type: 'finish', finishReason }]
-      }
+      case lineCodes.finishMessage:
+        return finish(textOf(value.finishReason))
       default:
         return []
     }
@@ -127,6 +132,9 @@ export function createDataStreamReader(): DataStreamReader {
       const parsed = parseLine(line)
       if (parsed === null || isFinished) return []
       const { code, value } = parsed
+      const isRemark = code === lineCodes.data || code === lineCodes.annotations
+      if (isRemark) return Array.isArray(value) ? add(...value.map(toRemark(code))) : []
+      lastReason = null
       if (typeof value === 'string') {
         if (code === lineCodes.text) return say('text', value)
         if (code === lineCodes.reasoning) return say('reasoning', value)
@@ -134,13 +142,12 @@ export function createDataStreamReader(): DataStreamReader {
         isFinished = true
         return [...closeStep(), { type: 'error', errorText: value }]
       }
-      if (isJsonObject(value)) return readObject(code, value)
-      return code === lineCodes.data && Array.isArray(value)
-        ? add(...(value as readonly Json[]).map(toData))
-        : []
+      return isJsonObject(value) ? readObject(code, value) : []
     },
     end() {
       if (isFinished) return []
+      // Many a backend ends with its last step and never says that the message is over.
+      if (lastReason !== null) return finish(lastReason)
       isFinished = true
       return [...closeStep(), { type: 'error', errorText: 'The stream ended before its end.' }]
     },
@@ -155,7 +162,12 @@ function readOldCall(call: Json): readonly JsonObject[] {
   return [{ toolCallId: call.id ?? '', toolName: name, args }]
 }
 
-const toData = (item: Json): StreamChunk =>
-  isJsonObject(item) && textOf(item.type).startsWith('data-')
-    ? (item as StreamChunk)
-    : { type: 'data-legacy', data: item }
+/** What a backend said beside its message, or about it. */
+const toRemark =
+  (code: string) =>
+  (item: Json): StreamChunk => {
+    if (code === lineCodes.annotations) return { type: 'data-annotation', data: item }
+    return isJsonObject(item) && textOf(item.type).startsWith('data-')
+      ? (item as StreamChunk)
+      : { type: 'data-legacy', data: item }
+  }

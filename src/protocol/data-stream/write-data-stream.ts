@@ -51,8 +51,13 @@ export function createDataStreamWriter(): (chunk: object) => string {
       case 'tool-output-denied':
         return result(chunk, { error: 'The call was denied.' })
       case 'source-url': {
-        const { sourceId: id = '', url = '', title = null } = chunk
-        return toLine(lineCodes.source, { sourceType: 'url', id, url, title })
+        const source = {
+          sourceType: 'url',
+          id: textOf(chunk['sourceId']),
+          url: textOf(chunk['url']),
+        }
+        const title = textOf(chunk['title'])
+        return toLine(lineCodes.source, title === '' ? source : { ...source, title })
       }
       case 'file':
         return writeFile(chunk)

@@ -6,8 +6,9 @@ import type { SendResult } from '../../engine/send.ts'
 import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { type Reply, withReply } from '../chat-response.ts'
-import { findThread, parameter, readOwned, type ServerContext } from '../context.ts'
-import { HttpError, notFound } from '../http-error.ts'
+import { findThread, parameter, readOwned, type ServerContext, threadOf } from '../context.ts'
+import { ApiError } from '../../protocol/api-error.ts'
+import { notFound } from '../http-error.ts'
 import { toKnownTurn } from '../known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
@@ -38,8 +39,11 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       path: '/api/chat/:id/stream',
       handle: async (request) =>
         withReply(context, request, async (reply) => {
-          const { id } = await findThread(context, request)
           const message = parameter(request.url, 'message')
+          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault.
+          const isNew = (await holdfast.store.readThread(threadOf(request))) === null
+          if (isNew && message === undefined) return new Response(null, { status: 204 })
+          const { id } = await findThread(context, request)
           const turn =
             message === undefined
               ? await findLive(context, id)
@@ -76,7 +80,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
             case 'run-active':
               throw runActive(continued.turnId)
             case 'nothing-to-continue':
-              throw new HttpError(409, 'nothing-to-continue', 'The last answer is complete.')
+              throw nothingToContinue(sent)
             case 'no-thread':
               throw notFound('thread')
             default:
@@ -86,6 +90,15 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
     },
   ]
 }
+
+const nothingToContinue = (last: Turn | null): ApiError =>
+  new ApiError(
+    409,
+    'nothing-to-continue',
+    last?.progress.status === 'waiting'
+      ? 'The last answer waits for a person: it goes on when that is decided.'
+      : 'The last answer is complete.',
+  )
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
 async function inPlace<Result extends { readonly kind: string }>(
@@ -138,7 +151,7 @@ function checkText(chat: ChatRequest, most: number): void {
     0,
   )
   if (size > most) {
-    throw new HttpError(413, 'too-large', `The message is longer than ${most} characters.`)
+    throw new ApiError(413, 'too-large', `The message is longer than ${most} characters.`)
   }
 }
 
@@ -157,8 +170,8 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   }
 }
 
-export const runActive = (turnId: MessageId): HttpError =>
-  new HttpError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
+export const runActive = (turnId: MessageId): ApiError =>
+  new ApiError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
     messageId: turnId,
   })
 

@@ -58,7 +58,7 @@ async function readOlder(context: ServerContext, threadId: ThreadId, url: URL): 
   const wanted = parameter(url, 'entity')?.split(',')
   const unknown = wanted?.find((word) => !entities.some((known) => known === word))
   if (unknown !== undefined) throw badRequest(`"entity" is a list of ${entities.join(', ')}.`)
-  const pageSize = parseLimit(parameter(url, 'page_size') ?? defaultLimit)
+  const pageSize = parseLimit(parameter(url, 'page_size') ?? defaultLimit, 'page_size')
   const page = await read(context, {
     threadId,
     format: isVercel ? 'vercel' : 'entities',

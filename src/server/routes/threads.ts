@@ -20,7 +20,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads',
       async handle({ request, ownerId }) {
         const body = parseObject(await readJson(request, limits.bodyBytes))
-        const id = parseThreadId(body['id'] ?? holdfast.newThreadId())
+        const id = body['id'] === undefined ? holdfast.newThreadId() : parseThreadId(body['id'])
         const title = body['title'] === undefined ? '' : parseTitle(body['title'])
         const created = await store.createThread({ id, ownerId, title, at: clock.now() })
         if (created.kind === 'taken') throw notFound('thread')

@@ -4,7 +4,8 @@ import type { DecisionRequest, DecisionResult } from '../../engine/decide.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
 import { findThread, oneOf, type ServerContext } from '../context.ts'
-import { badRequest, HttpError, notFound } from '../http-error.ts'
+import { ApiError } from '../../protocol/api-error.ts'
+import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 import { parseObject } from './threads.ts'
@@ -48,7 +49,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const told = toDecisionJson(result as DecisionResult)
         if ('status' in told) return Response.json(told)
         const { status, code, message, details } = told.error
-        throw new HttpError(status, code, message, details)
+        throw new ApiError(status, code, message, details)
       },
     },
     {
@@ -92,7 +93,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         if (answer.kind === 'not-found') throw notFound('call')
         if (answer.kind === 'not-unknown') {
           const message = `The outcome of this call is not unknown: it is ${answer.state}.`
-          throw new HttpError(409, 'not-unknown', message, { state: answer.state })
+          throw new ApiError(409, 'not-unknown', message, { state: answer.state })
         }
         return Response.json({ status: 'resolved', resolution })
       },
@@ -116,14 +117,14 @@ function parseDecision(
 
 type DecisionJson =
   | { readonly status: 'accepted' | 'rejected' }
-  | { readonly error: Pick<HttpError, 'status' | 'code' | 'message' | 'details'> }
+  | { readonly error: Pick<ApiError, 'status' | 'code' | 'message' | 'details'> }
 
 function toDecisionJson(result: DecisionResult): DecisionJson {
   const fault = (
     status: number,
     code: string,
     message: string,
-    details: HttpError['details'] = {},
+    details: ApiError['details'] = {},
   ): DecisionJson => ({ error: { status, code, message, details } })
   switch (result.kind) {
     case 'accepted':

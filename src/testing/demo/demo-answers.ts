@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { demoSource } from './demo-data.ts'
 import type { DemoResult } from './demo-prompt.ts'
 
 /** What the model says about what its tools gave it. */
@@ -22,7 +23,7 @@ function reportResult({ name, input, outcome }: DemoResult): string {
   const field = (key: string): string => show(value[key])
   switch (name) {
     case 'get_weather':
-      return `It is ${field('temperatureC')} °C and ${field('condition').toLowerCase()} in ${field('city')} (demo data).`
+      return `It is ${field('temperatureC')} °C and ${field('condition').toLowerCase()} in ${field('city')} (${sourceOf(value)}).`
     case 'get_time':
       return `It is ${field('localTime')} in ${field('city')} (${field('timeZone')}).`
     case 'get_stock':
@@ -53,6 +54,10 @@ function reportFailure(name: string, input: JsonObject, error: string): string {
   }
   return `I have no result for ${what}: ${error}`
 }
+
+/** A host may have put a tool with real data in the place of the demo's. */
+const sourceOf = ({ source }: JsonObject): string =>
+  typeof source === 'string' && source !== demoSource ? source : 'demo data'
 
 const show = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null)

@@ -61,4 +61,25 @@ export const aboutRules: readonly HttpRule[] = [
       assertError(await client.get('/api/threads/%E0%A4%A'), 400, 'bad-request')
     },
   },
+  {
+    id: 'HT1',
+    claim: 'says with 405 what an address does take, and answers HEAD like GET without the body',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const refused = await client.open('/api/threads', { method: 'PUT' })
+      await refused.text()
+      assert.equal(refused.status, 405)
+      assert.equal(refused.headers.get('allow'), 'POST, GET')
+      for (const [path, status] of [
+        ['/api/health', 200],
+        ['/api/threads', 200],
+        [`/api/threads/${newId('thread')}`, 404],
+      ] as const) {
+        const head = await client.open(path, { method: 'HEAD' })
+        assert.equal(head.status, status, path)
+        assert.equal(head.headers.get('content-type'), 'application/json')
+        assert.equal(await head.text(), '')
+      }
+    },
+  },
 ]

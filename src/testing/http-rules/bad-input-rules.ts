@@ -43,6 +43,9 @@ export const badInputRules: readonly HttpRule[] = [
         const large = JSON.stringify({ id, title: 'x'.repeat(1_100_000) })
         await refuse(client, path, { headers: json, body: large }, 413)
       }
+      // An import may be larger, not deeper.
+      const old = `{"id":"${id}","messages":[{"role":"user","content":${deep}}]}`
+      await refuse(client, '/api/import', { headers: json, body: old }, 400)
       assertError(await client.get(`/api/threads/${id}`), 404)
     },
   },
@@ -115,7 +118,9 @@ export const badInputRules: readonly HttpRule[] = [
         assertError(await client.send('PATCH', path, { title }), 400)
       }
       assertError(await client.send('PATCH', path, {}), 400)
-      assertError(await client.post('/api/threads', { id: 7 }), 400, 'bad-id')
+      for (const id of [7, null, '', {}]) {
+        assertError(await client.post('/api/threads', { id }), 400, 'bad-id')
+      }
       assertError(await client.get(`/api/threads/${'x'.repeat(201)}`), 400, 'bad-id')
       for (const body of [{}, { decisions: {} }, { decisions: [1] }, { decisions: [{}] }]) {
         assertError(await client.post(`${path}/decisions`, body), 400)

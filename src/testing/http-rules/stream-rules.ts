@@ -52,7 +52,10 @@ export const streamRules: readonly HttpRule[] = [
           .join('')
       assert.equal(said(replayed), said(chunks))
       assertError(await client.get(`${path}?message=${newId('msg')}`), 404, 'message-not-found')
-      assertError(await client.get(`/api/chat/${newId('thread')}/stream`), 404, 'thread-not-found')
+      // A client that resumes a chat which nobody has written to yet must not end in an error.
+      const unwritten = `/api/chat/${newId('thread')}/stream`
+      assert.equal((await client.open(unwritten)).status, 204)
+      assertError(await client.get(`${unwritten}?message=${messageId}`), 404, 'thread-not-found')
       assertError(await client.get(`${path}?sdk=8`), 400)
     },
   },

@@ -1,31 +1,28 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { listOf, objectOf, textOf } from './old-fields.ts'
-import { toJson } from './to-json.ts'
+import { callLists, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
 
 export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'entities'
 
-/** The format of a list: that of the first message that has marks of one. Plain text is `vercel`. */
-export function detectFormat(messages: readonly unknown[]): LegacyFormat {
-  const formats = messages.flatMap((message) => {
-    const json = toJson(message)
-    return isJsonObject(json) ? [{ json, format: detectMessageFormat(json) }] : []
-  })
-  const telling = formats.find(
-    ({ json, format }) => format === 'entities' || textOf(json, 'role') === 'assistant',
-  )
-  return (telling ?? formats[0])?.format ?? 'ui'
-}
-
-/** An app that changed its format has messages of both in one thread, so each is looked at by itself. */
-export function detectMessageFormat(message: JsonObject): LegacyFormat {
+/**
+ * The format of a message by its marks; plain text is `vercel`. An app that changed its format has
+ * messages of both in one thread, so each is looked at by itself.
+ */
+export function detectFormat(message: JsonObject): LegacyFormat {
   if (textOf(message, 'entity') !== undefined) return 'entities'
   if (Array.isArray(objectOf(message, 'metadata')?.tools_used)) return 'tools-used'
-  const parts = listOf(message, 'parts')
+  const parts = partListOf(message)
+  const hasCalls = listOf(message, ...callLists).length > 0
+  // Where the parts are the text over again, the calls beside it may have commentary in it (LE3).
+  if (hasCalls && parts.every(isText)) return 'commentary'
   if (parts.some(isOldPart)) return 'vercel'
   if (parts.some(isNewPart)) return 'ui'
-  if (Array.isArray(message.toolCalls) || Array.isArray(message.tool_calls)) return 'commentary'
+  if (parts.length === 0 && callLists.some((name) => Array.isArray(message[name]))) {
+    return 'commentary'
+  }
   return parts.length > 0 && textOf(message, 'content') === undefined ? 'ui' : 'vercel'
 }
+
+const isText = (part: Json): boolean => isJsonObject(part) && part.type === 'text'
 
 const isOldPart = (part: Json): boolean =>
   isJsonObject(part) &&

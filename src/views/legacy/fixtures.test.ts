@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { LedgerEvent, NewEvent } from '../../core/event.ts'
-import { foldThread } from '../../core/fold-thread.ts'
-import { isTurn, type Message } from '../../core/message.ts'
+import { isTurn } from '../../core/message.ts'
+import { messagesOf } from '../../testing/messages-of.ts'
+import { findPromptProblem } from '../../testing/prompt-problem.ts'
 import { projectChatMessage } from '../chat-message.ts'
 import { projectEntityRows } from '../entity-rows.ts'
+import { projectPrompt } from '../model-prompt.ts'
 import { projectToolCalls } from '../tool-call-record.ts'
 import { projectUiMessage } from '../ui-message.ts'
 import { projectVercelMessage } from '../vercel-message.ts'
@@ -27,7 +28,7 @@ const fixtures = readdirSync(folder)
   .filter((file) => file.endsWith('.json'))
   .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Fixture)
 
-describe('[LE1 LE2 LE3 LE4] old threads read as they should', () => {
+describe('[LE1 LE2 LE3 LE4 ST3] old threads read as they should', () => {
   it('has a corpus', () => {
     expect(fixtures.length).toBeGreaterThan(11)
   })
@@ -54,6 +55,7 @@ describe('[LE1 LE2 LE3 LE4] old threads read as they should', () => {
     }
     const shown = Object.fromEntries(Object.keys(expected).map((view) => [view, seen[view]]))
     expect(shown).toEqual(expected)
+    expect(findPromptProblem(projectPrompt(messages))).toBeUndefined()
   })
 })
 
@@ -67,12 +69,4 @@ function pick(shown: readonly object[], expected: readonly object[]): readonly o
       ]),
     ),
   )
-}
-
-function messagesOf(events: readonly NewEvent[]): readonly Message[] {
-  const changes = events.map((event, offset) => {
-    const seq = offset + 1
-    return { kind: 'event', seq, event: { ...event, seq } as LedgerEvent } as const
-  })
-  return foldThread({ seq: 0, messages: [] }, changes).messages
 }

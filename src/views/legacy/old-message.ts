@@ -36,6 +36,9 @@ export interface OldStep {
 
 export type OldPart = OldText | ItemPart | OldCall
 
+/** A part of a message that has not been divided into steps. */
+export type MessagePart = OldPart | { readonly type: 'step-start' }
+
 export interface OldText {
   readonly type: 'text' | 'reasoning'
   readonly text: string
@@ -60,6 +63,8 @@ export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   readonly startedAt?: number
   readonly endedAt?: number
 }
+
+export const hasEnded = ({ outcome }: OldCall): boolean => typeof outcome !== 'string'
 
 export type OldDecision = Pick<Decision, 'kind' | 'feedback' | 'automatic'>
 

@@ -1,10 +1,11 @@
-import type { CallFailure, CallInterruption } from '../../core/call.ts'
+import type { CallFailure } from '../../core/call.ts'
 import type { JsonObject } from '../../core/json.ts'
+import { interruptionCauses } from '../wording.ts'
 import { fieldOf, textOf } from './old-fields.ts'
 import type { OldCall } from './old-message.ts'
 import { readErrorText } from './read-error-text.ts'
 import { readResultValue, readValidated } from './read-result-value.ts'
-import { readErrorValue, readStatusWord } from './read-status-word.ts'
+import { failureOf, readErrorValue, readCallStatus } from './read-call-status.ts'
 
 type Outcome = Pick<OldCall, 'outcome' | 'decision' | 'wasSkipped' | 'startedAt'>
 
@@ -35,7 +36,7 @@ export function readChatOutcome(call: JsonObject, at: number): Outcome {
       return {
         outcome: {
           state: 'interrupted',
-          cause: interruptions.find((some) => some === cause) ?? 'crashed',
+          cause: interruptionCauses.find((some) => some === cause) ?? 'crashed',
         },
         ...decided,
       }
@@ -54,21 +55,15 @@ export function readChatOutcome(call: JsonObject, at: number): Outcome {
 }
 
 const failures: readonly CallFailure[] = ['tool-error', 'invalid-input', 'unknown-tool', 'timeout']
-const interruptions: readonly CallInterruption[] = [
-  'stream-failed',
-  'crashed',
-  'over-limit',
-  'superseded',
-]
 
 function readStatus(
   call: JsonObject,
   error: string | undefined,
   decided: Pick<OldCall, 'decision'>,
 ): Outcome {
-  const status = readStatusWord(textOf(call, 'status', 'state'))
+  const status = readCallStatus(call)
   if (status === 'failed' || (status !== 'succeeded' && error !== undefined)) {
-    return { outcome: { state: 'failed', cause: 'tool-error', error: error ?? '' }, ...decided }
+    return { outcome: failureOf(error, call.result), ...decided }
   }
   // A result is the end of a call, whatever its status was left at.
   const hasResult = fieldOf(call, 'result') !== undefined

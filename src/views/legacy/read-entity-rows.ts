@@ -6,6 +6,12 @@ import { readResultValue } from './read-result-value.ts'
 import type { Report } from './report.ts'
 import { readUserMessage } from './read-user-message.ts'
 
+/** What stands in a list, and where. */
+export interface ListedValue {
+  readonly index: number
+  readonly value: Json
+}
+
 /** A message, and the place in the list that it began at. */
 export interface PlacedMessage {
   readonly index: number
@@ -23,29 +29,32 @@ interface OpenTurn {
 
 /** Rows of one message each become messages again: a turn is what stands together (LE1). */
 export function readEntityRows(
-  values: readonly Json[],
-  first: number,
+  values: readonly ListedValue[],
   at: number,
   report: Report,
 ): readonly PlacedMessage[] {
-  const read = values.flatMap((value, offset) => {
-    const row = readEntityRow(value, first + offset)
+  const read = values.flatMap(({ index, value }) => {
+    const row = readEntityRow(value, index, (what) => report.mend(index, what))
     if (typeof row !== 'string') return [row]
-    report.fail(first + offset, row)
+    report.fail(index, row)
     return []
   })
-  const rows = inOrder(read, report)
+  const rows = withTurnIds(inOrder(read, report))
   const groups: (EntityRowRead | OpenTurn)[] = []
   const calls = new Map<string, Answered[]>()
+  const results = createEarlyResults(rows)
   for (const row of rows) {
     if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
-    else if (row.entity === 'TOOL') answer(row, calls, groups, report)
-    else {
+    else if (row.entity === 'TOOL') {
+      if (!results.keep(row, calls)) answer(row, calls, groups, report)
+    } else {
       const last = groups.at(-1)
       const isSame = last !== undefined && 'rows' in last && continues(last, row)
       const turn = isSame ? last : { rows: [], answers: new Map<EntityRowRead, Answered[]>() }
       if (!isSame) groups.push(turn)
-      const answered = row.calls.map((call): Answered => ({ call }))
+      const answered = row.calls.map((call): Answered =>
+        withDefined({ call }, { result: results.take(call.id) }),
+      )
       turn.rows.push(row)
       turn.answers.set(row, answered)
       for (const some of answered) {
@@ -56,9 +65,44 @@ export function readEntityRows(
   }
   return groups.map((group) =>
     'rows' in group
-      ? { index: group.rows[0]?.index ?? first, message: toTurn(group, at) }
+      ? { index: group.rows[0]?.index ?? 0, message: toTurn(group, at) }
       : { index: group.index, message: toUserMessage(group, report) },
   )
+}
+
+/**
+ * What rows of one turn share is the turn's id. Where no two rows share one, and we did not write them,
+ * it is a second id of each row.
+ */
+function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
+  const seen = new Set<string>()
+  const areShared = rows.some(({ entity, isExact, turnId }) => {
+    if (turnId === undefined || entity === 'USER' || entity === 'SYSTEM') return false
+    if (isExact || seen.has(turnId)) return true
+    seen.add(turnId)
+    return false
+  })
+  return areShared ? rows : rows.map(({ turnId: _, ...row }) => row)
+}
+
+/** Results that stand before their call, as in a table that was not sorted. */
+function createEarlyResults(rows: readonly EntityRowRead[]) {
+  const called = new Set(rows.flatMap((row) => row.calls.map(({ id }) => id)))
+  const early = new Map<string, EntityRowRead>()
+  return {
+    /** False if its call is not still to come. */
+    keep(row: EntityRowRead, calls: ReadonlyMap<string, unknown>): boolean {
+      const id = row.result?.callId
+      if (id === undefined || !called.has(id) || calls.has(id) || early.has(id)) return false
+      early.set(id, row)
+      return true
+    },
+    take(id: string | undefined): EntityRowRead | undefined {
+      const row = id === undefined ? undefined : early.get(id)
+      if (id !== undefined) early.delete(id)
+      return row
+    },
+  }
 }
 
 /** By the turn's id where there is one; else a final text is the end of a turn. */
@@ -156,7 +200,10 @@ function toUserMessage(
   return withDefined({ ...read }, { id })
 }
 
-/** Lists are often given newest first. One that begins with a user and ends with an answer is not. */
+/**
+ * Lists are often given newest first. One that begins with a user and ends with an answer is not, nor
+ * is one that we wrote, if it begins with a user: exports are in order, whatever their dates say.
+ */
 function inOrder(rows: readonly EntityRowRead[], report: Report): readonly EntityRowRead[] {
   const dates = rows.map((row) => row.at)
   const isFalling = dates.every(
@@ -165,7 +212,7 @@ function inOrder(rows: readonly EntityRowRead[], report: Report): readonly Entit
   const [first] = rows
   const last = rows.at(-1)
   if (first === undefined || last === undefined || !isFalling || first.at === last.at) return rows
-  if (first.entity === 'USER' && last.entity !== 'USER') return rows
+  if (first.entity === 'USER' && (first.isExact || last.entity !== 'USER')) return rows
   report.mend(first.index, 'The rows are given newest first: they were turned round.')
   return rows.toReversed()
 }

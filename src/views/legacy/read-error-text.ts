@@ -1,5 +1,5 @@
-import type { CallInterruption, CallOutcome } from '../../core/call.ts'
-import { errorTextOf, type UnsuccessfulCall } from '../wording.ts'
+import type { CallOutcome } from '../../core/call.ts'
+import { errorTextOf, interruptionCauses, type UnsuccessfulCall } from '../wording.ts'
 import type { OldCall } from './old-message.ts'
 
 /** How a call ended, and what else its text says of it. */
@@ -22,7 +22,8 @@ export function readErrorText(text: string, at: number): ReadOutcome | undefined
   return denied(feedback)
 }
 
-const denied = (feedback?: string): ReadOutcome => {
+/** A person said no, and perhaps why. */
+export const denied = (feedback?: string): ReadOutcome => {
   const why = feedback === undefined ? {} : { feedback }
   return {
     outcome: { state: 'denied', cause: 'denied', ...why },
@@ -30,12 +31,11 @@ const denied = (feedback?: string): ReadOutcome => {
   }
 }
 
-const causes: readonly CallInterruption[] = ['stream-failed', 'crashed', 'over-limit', 'superseded']
 const unstarted: readonly ReadOutcome[] = [
   denied(),
   { outcome: { state: 'denied', cause: 'superseded' } },
   { outcome: { state: 'stopped', cause: 'stopped' } },
-  ...causes.map((cause) => ({ outcome: { state: 'interrupted', cause } as const })),
+  ...interruptionCauses.map((cause) => ({ outcome: { state: 'interrupted', cause } as const })),
   { outcome: { state: 'unknown', cause: 'crashed' } },
   { outcome: { state: 'unknown', cause: 'crashed' }, wasSkipped: true },
 ]

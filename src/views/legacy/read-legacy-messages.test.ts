@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyOldMessages } from '../../../test/support/any-old-messages.ts'
 import { isOpenState } from '../../core/call.ts'
-import type { LedgerEvent, NewEvent } from '../../core/event.ts'
-import { foldThread } from '../../core/fold-thread.ts'
-import type { Message } from '../../core/message.ts'
+import type { NewEvent } from '../../core/event.ts'
 import { planAppend } from '../../store/plan-append.ts'
+import { messagesOf } from '../../testing/messages-of.ts'
+import { findPromptProblem } from '../../testing/prompt-problem.ts'
 import { randomLedger } from '../../testing/random-ledger.ts'
 import { projectChatMessage } from '../chat-message.ts'
 import { projectEntityRows } from '../entity-rows.ts'
+import { projectPrompt } from '../model-prompt.ts'
 import { projectUiMessage } from '../ui-message.ts'
 import { projectVercelMessage } from '../vercel-message.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
@@ -17,9 +19,9 @@ const read = (messages: readonly unknown[], format: (typeof formats)[number] = '
   readLegacyMessages(messages, { format, threadId: 'thread-1', at: 1_700_000_000_000 })
 
 describe('whatever the data is', () => {
-  it('[LE1 LG7] reading it throws nothing and gives facts that a store takes', () => {
+  it('[LE1 LG7 ST3] reading it throws nothing and gives facts that a store and a model take', () => {
     fc.assert(
-      fc.property(fc.array(anyMessage(), few), fc.constantFrom(...formats), (messages, format) => {
+      fc.property(anyOldMessages(), fc.constantFrom(...formats), (messages, format) => {
         expectLegal(read(messages, format).events)
       }),
       {
@@ -33,7 +35,7 @@ describe('whatever the data is', () => {
 
   it('[LE5] reading it twice gives the same facts', () => {
     fc.assert(
-      fc.property(fc.array(anyMessage(), few), fc.constantFrom(...formats), (messages, format) => {
+      fc.property(anyOldMessages(), fc.constantFrom(...formats), (messages, format) => {
         expect(read(messages, format)).toEqual(read(messages, format))
       }),
       { seed: 2, numRuns: 300 },
@@ -127,6 +129,7 @@ describe('ids', () => {
         { id: 'a\u0000b', role: 'user', content: 'control' },
         { id: 'taken', role: 'user', content: 'taken' },
         { id: 7, role: 'user', content: 'number' },
+        { id: { $oid: '65f1c0ffee' }, role: 'user', content: 'of MongoDB' },
       ],
       {
         format: 'auto',
@@ -137,7 +140,7 @@ describe('ids', () => {
     )
     const ids = events.flatMap((event) => ('messageId' in event ? [event.messageId] : []))
     expect(ids.slice(0, 3).every((id) => /^msg_[\da-f]{16}$/.test(id))).toBe(true)
-    expect(ids[3]).toBe('7')
+    expect(ids.slice(3)).toEqual(['7', '65f1c0ffee'])
   })
 })
 
@@ -171,6 +174,12 @@ describe('dates', () => {
     [1_714_557_600_000, '2024-05-01T10:00:00.000Z'],
     [1_714_557_600.5, '2024-05-01T10:00:00.500Z'],
     ['1714557600000', '2024-05-01T10:00:00.000Z'],
+    [253_402_300_800_000, '+010000-01-01T00:00:00.000Z'],
+    ['+010000-01-01T00:00:00.000Z', '+010000-01-01T00:00:00.000Z'],
+    ['Wed, 01 May 2024 10:00:00 GMT', '2024-05-01T10:00:00.000Z'],
+    ['Wed May 01 2024 12:00:00 GMT+0200 (CEST)', '2024-05-01T10:00:00.000Z'],
+    [{ $date: '2024-05-01T10:00:00Z' }, '2024-05-01T10:00:00.000Z'],
+    [{ $date: { $numberLong: '1714557600000' } }, '2024-05-01T10:00:00.000Z'],
     [new Date('2024-05-01T10:00:00Z'), '2024-05-01T10:00:00.000Z'],
     [undefined, '2023-11-14T22:13:20.000Z'],
     ['yesterday', '2023-11-14T22:13:20.000Z'],
@@ -179,15 +188,20 @@ describe('dates', () => {
     const { events } = read([{ id: 'm', role: 'user', content: '', createdAt }])
     expect(new Date(events[0]!.at).toISOString()).toBe(expected)
   })
-})
 
-function messagesOf(events: readonly NewEvent[]): readonly Message[] {
-  const changes = events.map((event, offset) => {
-    const seq = offset + 1
-    return { kind: 'event', seq, event: { ...event, seq } as LedgerEvent } as const
+  it.each([
+    ['messages', { role: 'user' }],
+    ['rows', { entity: 'USER' }],
+  ])('[LE5] of %s are named where they cannot be read', (_, kind) => {
+    const { mended } = read([
+      { ...kind, id: 'a', content: '', createdAt: 'yesterday' },
+      { ...kind, id: 'b', content: '', createdAt: null },
+    ])
+    expect(mended).toEqual([
+      { where: 'messages[0]', what: 'Its date "yesterday" cannot be read: it was left out.' },
+    ])
   })
-  return foldThread({ seq: 0, messages: [] }, changes).messages
-}
+})
 
 /** One append of all of it to an empty thread is legal, and leaves nothing open. */
 function expectLegal(events: readonly NewEvent[]): void {
@@ -201,6 +215,7 @@ function expectLegal(events: readonly NewEvent[]): void {
   expect(new Set(ids).size).toBe(ids.length)
   const shown = messagesOf(events)
   expect(shown).toHaveLength(ids.length)
+  expect(findPromptProblem(projectPrompt(shown))).toBeUndefined()
   for (const message of shown) {
     if (message.role === 'assistant') expect(message.progress.status).toBe('ended')
     for (const project of [projectUiMessage, projectVercelMessage, projectChatMessage]) {
@@ -208,86 +223,4 @@ function expectLegal(events: readonly NewEvent[]): void {
     }
     expect(() => projectEntityRows(message)).not.toThrow()
   }
-}
-
-const few = { maxLength: 4 }
-
-/** Things that look like messages and rows, with anything in any place. */
-function anyMessage(): fc.Arbitrary<unknown> {
-  const anything = fc.anything({
-    maxDepth: 2,
-    maxKeys: 3,
-    withDate: true,
-    withBigInt: true,
-    withSparseArray: true,
-  })
-  const some = (...values: unknown[]) =>
-    fc.oneof(
-      { weight: 6, arbitrary: fc.constantFrom(...values) },
-      { weight: 1, arbitrary: anything },
-    )
-  const record = (fields: Record<string, fc.Arbitrary<unknown>>) =>
-    fc.record(fields, { requiredKeys: [] })
-  const id = some('a', 'b', 'c', '', 0, 7)
-  const text = some('Hello', '', 'It is 18.', '{"city":"Par', '{"text":"x"}', '"quoted"', '[]')
-  const json = some({ city: 'Oslo' }, {}, null, 0, '', false, [], '{"a":', '{"a":1}', {
-    error: 'no',
-  })
-  const state = some(
-    ...['partial-call', 'call', 'result', 'input-streaming', 'input-available', 'output-available'],
-    ...['output-error', 'output-denied', 'approval-requested', 'approval-responded', 'new-state'],
-    ...['succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'unknown', 'running'],
-    ...['awaiting-approval', 'completed', 'pending', 'error'],
-  )
-  const approval = record({ id, approved: some(true, false), reason: text })
-  const validated = some('accepted', 'rejected', 'pending', 'not_required')
-  const call = record({
-    ...{ id, toolCallId: id, tool_call_id: id, name: text, toolName: text, tool: text },
-    ...{ args: json, arguments: json, input: json, rawInput: json, result: json, output: json },
-    ...{ state, status: state, step: some(0, 1, 2, -1, 1.5), error: text, errorText: text },
-    ...{ approval, validated, commentary: text, cause: text, preliminary: some(true, false) },
-    ...{
-      startedAt: some(1, '2024-05-01'),
-      completedAt: some(2, 'soon'),
-      dynamic: some(true, false),
-    },
-  })
-  const part = fc
-    .tuple(
-      some('text', 'reasoning', 'tool-x', 'dynamic-tool', 'tool-invocation', 'step-start', 'file'),
-      record({
-        ...{ text, reasoning: text, toolInvocation: call, url: text, data: json, id, kind: text },
-        ...{ source: record({ id, url: text, sourceType: some('url', 'document') }), title: text },
-        ...{ providerMetadata: json, mediaType: text, mimeType: text, details: json },
-      }),
-      call,
-    )
-    .map(([type, fields, more]) => ({ ...more, ...fields, type }))
-  const parts = fc.oneof(fc.array(part, few), anything)
-  const calls = fc.oneof(fc.array(call, few), anything)
-  const annotation = record({
-    toolCallId: id,
-    messageId: id,
-    validated,
-    isComplete: some(true, false),
-  })
-  const content = fc.oneof(
-    text,
-    record({ ...{ text, content: json, tool_call_id: id, result: json } }),
-  )
-  const message = record({
-    ...{ id, message_id: id, messageId: id, role: some('user', 'assistant', 'system', 'data') },
-    ...{ content, parts, toolInvocations: calls, toolCalls: calls, tool_calls: calls },
-    ...{ annotations: fc.array(annotation, few), experimental_attachments: parts, files: parts },
-    ...{ metadata: record({ parts, tools_used: calls, other: json }), toolActivity: json },
-    ...{ isComplete: some(true, false), createdAt: some(1, '2024-05-01'), reasoning: text },
-  })
-  const row = fc
-    .tuple(message, some('USER', 'AI_TOOL', 'TOOL', 'AI_MESSAGE', 'SYSTEM', 'ai_tool'))
-    .map(([fields, entity]) => ({ ...fields, entity }))
-  return fc.oneof(
-    { weight: 5, arbitrary: message },
-    { weight: 3, arbitrary: row },
-    { weight: 1, arbitrary: anything },
-  )
 }

@@ -1,13 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { idOf, objectOf, textOf } from './old-fields.ts'
-import type { OldPart, OldText } from './old-message.ts'
+import type { MessagePart, OldText } from './old-message.ts'
+import { readFile } from './read-file.ts'
 import { type InvocationContext, readToolInvocation } from './read-tool-invocation.ts'
 import { readToolPart } from './read-tool-part.ts'
+import { readToolResult, type ToolAnswer } from './read-tool-result.ts'
 
 export type ReadPart =
-  | OldPart
-  | { readonly type: 'step-start' }
+  | MessagePart
+  | ToolAnswer
   | { readonly type: 'unreadable'; readonly why: string }
 
 /** One part of an assistant message, of any AI SDK from 4 to 7. */
@@ -32,8 +34,12 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
     case 'source-document':
       return readSource(objectOf(value, 'source') ?? value, type)
     case 'file':
-    case 'reasoning-file':
-      return readFile(value, type)
+    case 'reasoning-file': {
+      const file = readFile(value)
+      if (file === undefined) return unreadable('A file has neither an address nor bytes')
+      const { mediaType, url } = file
+      return withDefined({ type, mediaType, url }, metadata(value))
+    }
     case 'custom':
       return withDefined(
         { type, kind: textOf(value, 'kind') ?? 'unknown' } as const,
@@ -45,6 +51,10 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
     case 'tool-call':
       // In a model message. A tool of the name "call" has a state.
       return 'state' in value ? readToolPart(value, context.at) : readToolInvocation(value, context)
+    case 'tool-result':
+      return 'state' in value ? readToolPart(value, context.at) : readToolResult(value)
+    case 'tool-approval-request':
+      return 'state' in value ? readToolPart(value, context.at) : unknownPart(type)
     case 'dynamic-tool':
       return readToolPart(value, context.at)
     default:
@@ -53,6 +63,8 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
 }
 
 const unreadable = (why: string): ReadPart => ({ type: 'unreadable', why })
+const unknownPart = (type: string): ReadPart =>
+  unreadable(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known`)
 const metadata = (part: JsonObject) => ({ providerMetadata: objectOf(part, 'providerMetadata') })
 
 function readNamed(part: JsonObject, type: string, { at }: InvocationContext): ReadPart {
@@ -61,7 +73,7 @@ function readNamed(part: JsonObject, type: string, { at }: InvocationContext): R
     const name = type.slice('data-'.length)
     return withDefined({ type: 'data', name, data: part.data } as const, { id: idOf(part, 'id') })
   }
-  return unreadable(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known`)
+  return unknownPart(type)
 }
 
 function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {
@@ -100,15 +112,3 @@ function readSource(source: JsonObject, type: string): ReadPart {
     ...metadata(source),
   })
 }
-
-function readFile(part: JsonObject, type: 'file' | 'reasoning-file'): ReadPart {
-  const mediaType = textOf(part, 'mediaType', 'mimeType') ?? 'application/octet-stream'
-  const data = textOf(part, 'data')
-  const url = textOf(part, 'url') ?? (data === undefined ? undefined : toUrl(data, mediaType))
-  if (url === undefined) return unreadable('A file has neither an address nor bytes')
-  return withDefined({ type, mediaType, url }, metadata(part))
-}
-
-/** AI SDK 4 keeps the bare base64 text; an address is what everything since then takes. */
-const toUrl = (data: string, mediaType: string): string =>
-  /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mediaType};base64,${data}`

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/json.ts'
 import type { Validated } from '../call-words.ts'
-import { readErrorText, type ReadOutcome } from './read-error-text.ts'
+import { denied, readErrorText, type ReadOutcome } from './read-error-text.ts'
 
 /** What formats without errors say of a call beside its result. */
 export interface ResultMarks {
@@ -18,12 +18,7 @@ export function readResultValue(
   const known = error === undefined ? undefined : readErrorText(error, at)
   if (validated === 'rejected') {
     if (known?.outcome.state === 'denied') return known
-    const feedback = error ?? (typeof value === 'string' && value !== '' ? value : undefined)
-    const why = feedback === undefined ? {} : { feedback }
-    return {
-      outcome: { state: 'denied', cause: 'denied', ...why },
-      decision: { kind: 'rejected', ...why },
-    }
+    return denied(error ?? (typeof value === 'string' && value !== '' ? value : undefined))
   }
   const decided = validated === 'accepted' ? ({ decision: { kind: 'accepted' } } as const) : {}
   if (isComplete === false && (error !== undefined || value == null || value === '')) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { fieldOf, idOf, textOf, valueOf } from './old-fields.ts'
+import { idOf, objectOf, stepOf, textOf, valueOf } from './old-fields.ts'
 import type { OldCall } from './old-message.ts'
 import { readArguments } from './read-arguments.ts'
 import { readResultValue, type ResultMarks } from './read-result-value.ts'
@@ -13,6 +13,13 @@ export interface InvocationContext {
   readonly at: number
 }
 
+/** Of messages that nobody annotated. */
+export const plainContext = (at: number): InvocationContext => ({
+  marksOf: () => ({}),
+  isExact: false,
+  at,
+})
+
 /** A tool invocation of AI SDK 3 and 4: from a part, or from the older `toolInvocations`. */
 export function readToolInvocation(
   invocation: JsonObject,
@@ -23,7 +30,6 @@ export function readToolInvocation(
   const state = textOf(invocation, 'state')
   const args = valueOf(invocation, 'args', 'input')
   const hasResult = Object.hasOwn(invocation, 'result')
-  const step = fieldOf(invocation, 'step')
   const isWhole = state !== 'partial-call' || hasResult
   const base = withDefined(
     {
@@ -36,7 +42,13 @@ export function readToolInvocation(
             text: typeof args === 'string' ? args : textOfPartial(args),
           } as const),
     } as const,
-    { id, step: Number.isSafeInteger(step) ? (step as number) : undefined },
+    {
+      id,
+      step: stepOf(invocation),
+      // These only in a model message.
+      providerExecuted: invocation.providerExecuted === true ? (true as const) : undefined,
+      providerMetadata: objectOf(invocation, 'providerMetadata', 'providerOptions'),
+    },
   )
   if (state === 'result' || hasResult || marks.validated === 'rejected') {
     return { ...base, ...readResultValue(invocation.result, marks, at) }

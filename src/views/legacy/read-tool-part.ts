@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { fieldOf, flagOf, idOf, objectOf, textOf, valueOf } from './old-fields.ts'
 import type { OldCall, OldDecision } from './old-message.ts'
-import { readErrorText } from './read-error-text.ts'
+import { denied, readErrorText } from './read-error-text.ts'
 import { readToolName } from './read-tool-name.ts'
 
 /** A tool part of AI SDK 5–7: `tool-<name>` or `dynamic-tool`. */
@@ -33,12 +33,16 @@ export function readToolPart(part: JsonObject, at: number): OldCall {
 function readInput(part: JsonObject): CallInput {
   const raw = fieldOf(part, 'rawInput')
   const input = valueOf(part, 'input')
-  if (typeof raw === 'string') return { kind: 'partial', text: raw }
+  if (typeof raw === 'string' && raw !== '') return { kind: 'partial', text: raw }
   if (part.state === 'input-streaming') {
     return { kind: 'partial', text: input === undefined ? '' : JSON.stringify(input) }
   }
   const value = input === undefined ? raw : input
-  return value === undefined ? { kind: 'partial', text: '' } : { kind: 'complete', value }
+  if (value !== undefined) return { kind: 'complete', value }
+  // Arguments that could not be read are left out, and so are those that were never given.
+  return part.state === 'output-error'
+    ? { kind: 'partial', text: '' }
+    : { kind: 'complete', value: {} }
 }
 
 type State = Pick<OldCall, 'outcome' | 'decision' | 'wasSkipped' | 'startedAt' | 'needsApproval'>
@@ -85,11 +89,7 @@ function deny(decision: OldDecision | undefined, at: number): State {
   if (known !== undefined && known.decision === undefined && known.outcome.state === 'denied') {
     return { ...known, needsApproval: true }
   }
-  const why = feedback === undefined ? {} : { feedback }
-  return {
-    outcome: { state: 'denied', cause: 'denied', ...why },
-    decision: { kind: 'rejected', ...decision, ...why },
-  }
+  return { ...denied(feedback), decision: { ...decision, kind: 'rejected' } }
 }
 
 function readDecision(approval: JsonObject): OldDecision | undefined {

@@ -5,15 +5,15 @@ import { addMissingContent } from './complete-steps.ts'
 import { dateOf, fieldOf, idOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { Mend, OldTurn } from './old-message.ts'
 import { readParts } from './read-parts.ts'
+import { plainContext } from './read-tool-invocation.ts'
 import { toSteps } from './to-steps.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
 export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
   const parts = partListOf(message)
-  const context = { marksOf: () => ({}), isExact: false, at }
   const read = readParts(
     parts.filter((part) => !isNote(part)),
-    context,
+    plainContext(at),
     mend,
   )
   const content = textOf(message, 'content') ?? ''

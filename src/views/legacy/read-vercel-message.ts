@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { addMissingContent, insertCalls } from './complete-steps.ts'
+import { addListedCalls, addMissingContent } from './complete-steps.ts'
 import {
+  callListOf,
   dateOf,
   fieldOf,
   flagOf,
@@ -11,8 +12,8 @@ import {
   partListOf,
   textOf,
 } from './old-fields.ts'
-import type { Mend, OldCall, OldStep, OldTurn } from './old-message.ts'
-import type { ReadPart } from './read-part.ts'
+import { mergeRepeatedCalls } from './merge-repeated-calls.ts'
+import type { MessagePart, Mend, OldCall, OldStep, OldTurn } from './old-message.ts'
 import { readParts } from './read-parts.ts'
 import { readValidated, type ResultMarks } from './read-result-value.ts'
 import { type InvocationContext, readToolInvocation } from './read-tool-invocation.ts'
@@ -27,14 +28,39 @@ export function readVercelMessage(message: JsonObject, at: number, mend: Mend): 
   const content = textOf(message, 'content') ?? ''
   const parts = readParts(partsOf(message), context, mend)
   const steps = own === undefined ? toSteps(parts, 'loose') : readExactSteps(parts, content)
-  const whole = insertCalls(steps, missingCalls(message, parts, context))
+  const whole = addListedCalls(steps, readInvocations(message, context, mend))
   return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
     id,
     at: dateOf(message),
-    metadata: fieldOf(message, 'metadata'),
+    metadata: metadataOf(message),
     isComplete: own === undefined ? undefined : flagOf(own, 'isComplete'),
   })
 }
+
+/** The older `toolInvocations`: the same calls as in the parts, where both are there. */
+export function readInvocations(
+  message: JsonObject,
+  context: InvocationContext,
+  mend: Mend,
+): readonly OldCall[] {
+  const calls = callListOf(message, ['toolInvocations'], mend).map((invocation) =>
+    readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
+  )
+  return mergeRepeatedCalls(calls, mend)
+}
+
+/** Annotations of the app's own are kept where apps have had such things since. */
+function metadataOf(message: JsonObject): Json | undefined {
+  const metadata = fieldOf(message, 'metadata')
+  const annotations = listOf(message, 'annotations').filter((mark) => !isOurs(mark))
+  if (annotations.length === 0) return metadata
+  return isJsonObject(metadata ?? {}) ? { ...(metadata as JsonObject), annotations } : metadata
+}
+
+const ourMarks = /^(?:toolCallId|tool_call_id|messageId|validated|isComplete|is_complete)$/
+
+const isOurs = (mark: Json): boolean =>
+  isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name))
 
 /** Before there were parts, the reasoning was a field of its own. */
 function partsOf(message: JsonObject): readonly Json[] {
@@ -60,30 +86,15 @@ function marksFinder(annotations: readonly JsonObject[]): InvocationContext['mar
   return (id) => (id === undefined ? undefined : marks.get(id)) ?? {}
 }
 
-/** `toolInvocations` holds the same calls as the parts, where both are there. */
-function missingCalls(
-  message: JsonObject,
-  parts: readonly ReadPart[],
-  context: InvocationContext,
-): readonly OldCall[] {
-  const present = parts.flatMap((part) => (part.type === 'call' ? [part.id] : []))
-  return listOf(message, 'toolInvocations')
-    .filter(isJsonObject)
-    .map((invocation) =>
-      readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
-    )
-    .filter(({ id }) => present.length === 0 || (id !== undefined && !present.includes(id)))
-}
-
 /**
  * A message that `projectVercelMessage` wrote: the answer is the last text that is the content, and
  * what else was said without a call is an attempt that was broken off.
  */
-function readExactSteps(parts: readonly ReadPart[], content: string): readonly OldStep[] {
-  const isAnswer = (part: ReadPart) => part.type === 'text' && part.text === content
+function readExactSteps(parts: readonly MessagePart[], content: string): readonly OldStep[] {
+  const isAnswer = (part: MessagePart) => part.type === 'text' && part.text === content
   const at = content.trim() === '' ? -1 : parts.findLastIndex(isAnswer)
   const answer = parts[at]
-  const marked: readonly ReadPart[] =
+  const marked: readonly MessagePart[] =
     answer === undefined ? parts : parts.toSpliced(at + 1, 0, { type: 'step-start' })
   return toSteps(marked, 'exact').map((step) =>
     hasCall(step) || textOfStep(step) === '' || step.parts.some((part) => part === answer)

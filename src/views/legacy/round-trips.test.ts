@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { LedgerEvent, NewEvent } from '../../core/event.ts'
-import { foldThread } from '../../core/fold-thread.ts'
+import { anyOldMessages } from '../../../test/support/any-old-messages.ts'
 import { parseMessageId } from '../../core/ids.ts'
+import { isJsonObject } from '../../core/json.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
+import { messagesOf } from '../../testing/messages-of.ts'
 import { randomLedger } from '../../testing/random-ledger.ts'
 import { projectChatMessage } from '../chat-message.ts'
 import { certainPrefix } from '../certain-prefix.ts'
@@ -10,6 +12,7 @@ import { projectEntityRows } from '../entity-rows.ts'
 import { projectUiMessage } from '../ui-message.ts'
 import { projectVercelMessage } from '../vercel-message.ts'
 import type { LegacyFormat } from './detect-format.ts'
+import { parseJsonText } from './read-arguments.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
@@ -38,9 +41,7 @@ describe('what is exported and imported again shows the same', () => {
   })
 
   it.each(seeds)('[LE1] as entity rows (seed %i)', (seed) => {
-    expectSameAgain(endedMessages(seed), 'entities', (messages) =>
-      messages.flatMap((message) => projectEntityRows(message)),
-    )
+    expectSameAgain(endedMessages(seed), 'entities', rowsOf)
   })
 
   it.each(seeds)('[LE1] as AI SDK 5 to 7 messages (seed %i)', (seed) => {
@@ -53,6 +54,32 @@ describe('what is exported and imported again shows the same', () => {
         each((message) => projectUiMessage(message, options)),
       )
     }
+  })
+
+  it('[LE1] as entity rows, in the order that they have, whatever their dates are', () => {
+    const said = (id: string, createdAt: number): Message => ({
+      ...oneMore,
+      id: parseMessageId(id),
+      seq: 10 - createdAt,
+      createdAt,
+    })
+    expectSameAgain([said('first', 2), said('second', 1)], 'entities', rowsOf)
+  })
+
+  it.each([
+    ['ui', each((message) => projectUiMessage(message, { sdk: 7 }))],
+    ['vercel', each(projectVercelMessage)],
+    ['commentary', each(projectChatMessage)],
+    ['entities', rowsOf],
+  ] as const)('[LE1] as %s, whatever was imported first', (format, project) => {
+    fc.assert(
+      fc.property(anyOldMessages(), (old) => {
+        const { events } = readLegacyMessages(old, { format: 'auto', threadId: 'thread', at: 0 })
+        const messages = [oneLess, ...messagesOf(events), oneMore].filter(isPlain)
+        expectSameAgain(messages, format, project)
+      }),
+      { seed: 4, numRuns: 200 },
+    )
   })
 
   it('and the ledgers hold every end of a call, and steps of every kind', () => {
@@ -95,18 +122,30 @@ const oneMore: Message = {
   createdAt: 0,
 }
 
+/** Rows that begin with a user are in order, whatever their dates are. */
+const oneLess: Message = { ...oneMore, id: parseMessageId('one-less'), seq: 0 }
+
+/**
+ * A message of a person who wrote nothing is not shown, and arguments that are the JSON text of an
+ * object are read as that object, since many an app has written them so.
+ */
+function isPlain(message: Message): boolean {
+  if (!isTurn(message)) return message.parts.length > 0
+  return [...callsOf(message)].every(
+    ({ input }) =>
+      input.kind === 'partial' ||
+      typeof input.value !== 'string' ||
+      !isJsonObject(parseJsonText(input.value)),
+  )
+}
+
+const rowsOf = (messages: readonly Message[]) =>
+  messages.flatMap((message) => projectEntityRows(message))
+
 const each =
   <Shown>(project: (message: Message) => Shown | null) =>
   (messages: readonly Message[]): readonly Shown[] =>
     messages.flatMap((message) => project(message) ?? [])
-
-function messagesOf(events: readonly NewEvent[]): readonly Message[] {
-  const changes = events.map((event, offset) => {
-    const seq = offset + 1
-    return { kind: 'event', seq, event: { ...event, seq } as LedgerEvent } as const
-  })
-  return foldThread({ seq: 0, messages: [] }, changes).messages
-}
 
 function endedMessages(seed: number): readonly Message[] {
   return messagesOf(randomLedger(seed)).filter(

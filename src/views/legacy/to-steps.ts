@@ -1,6 +1,5 @@
 import { withDefined } from '../../core/with-defined.ts'
-import type { OldPart, OldStep } from './old-message.ts'
-import type { ReadPart } from './read-part.ts'
+import type { MessagePart, OldPart, OldStep } from './old-message.ts'
 
 /**
  * Where a message without marks has its steps. `loose`: what is said after a call begins the next
@@ -8,7 +7,7 @@ import type { ReadPart } from './read-part.ts'
  */
 export type StepRule = 'loose' | 'exact'
 
-export function toSteps(parts: readonly ReadPart[], rule: StepRule): readonly OldStep[] {
+export function toSteps(parts: readonly MessagePart[], rule: StepRule): readonly OldStep[] {
   const isMarked = rule === 'loose' && parts.some((part) => part.type === 'step-start')
   const steps: OldPart[][] = []
   let current: OldPart[] = []
@@ -17,8 +16,10 @@ export function toSteps(parts: readonly ReadPart[], rule: StepRule): readonly Ol
     current = []
   }
   for (const part of parts) {
-    if (part.type === 'step-start') close()
-    if (part.type === 'step-start' || part.type === 'unreadable') continue
+    if (part.type === 'step-start') {
+      close()
+      continue
+    }
     if (!isMarked && 'text' in part && part.text === '') continue
     if (!isMarked && beginsStep(part, current, rule)) close()
     current.push(part)
@@ -36,7 +37,7 @@ function beginsStep(part: OldPart, step: readonly OldPart[], rule: StepRule): bo
   return lastCall !== undefined && (part.type === 'text' || part.type === 'reasoning')
 }
 
-export function toStep(parts: readonly OldPart[]): OldStep {
+function toStep(parts: readonly OldPart[]): OldStep {
   const index = parts.find((part) => part.type === 'call')?.step
   return withDefined({ parts }, { index })
 }

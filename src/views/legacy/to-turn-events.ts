@@ -10,7 +10,7 @@ import { lazyKey } from '../lazy-output.ts'
 import type { Mend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
-export const importer = 'import'
+const importer = 'import'
 
 export interface TurnPlace {
   readonly turnId: MessageId

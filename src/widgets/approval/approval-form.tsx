@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { ActionError } from '../action-error.tsx'
 import type { Call } from '../../core/call.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
@@ -7,6 +8,7 @@ import { useKeptState } from '../kept-state.tsx'
 import { useTexts } from '../texts-context.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { titleOf } from '../tool-widget/turn-summary.ts'
+import { inFewWords } from './in-few-words.ts'
 import { ArgumentFields } from './argument-fields.tsx'
 import { useAction } from '../use-action.ts'
 import { useToolSchema } from './use-tool-schema.ts'
@@ -14,7 +16,7 @@ import { useToolSchema } from './use-tool-schema.ts'
 /** What will happen, with what arguments; accept and reject are equally easy to reach (CD3, AP3, AP4). */
 export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   const texts = useTexts()
-  const { decide } = useCallActions()
+  const { decide, editsArguments = true } = useCallActions()
   const { isBusy, error, run } = useAction()
   const proposed = projectArguments(call.input)
   const [args, setArgs] = useKeptState<Json>(`arguments ${call.id}`, proposed)
@@ -41,21 +43,23 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
         {texts.approvalTitle(titleOf(call))}
       </p>
       {isJsonObject(args) && (
-        <ArgumentFields value={args} schema={schema} isDisabled={isBusy} onChange={setArgs} />
+        <ArgumentFields
+          value={args}
+          schema={schema}
+          isDisabled={isBusy || !editsArguments}
+          onChange={setArgs}
+        />
       )}
       <label className="hf-field">
         <span>{texts.feedback}</span>
         <input
+          dir="auto"
           value={feedback}
           disabled={isBusy}
           onChange={(event) => setFeedback(event.target.value)}
         />
       </label>
-      {error !== null && (
-        <p className="hf-call-error" role="alert">
-          {error}
-        </p>
-      )}
+      <ActionError error={error} />
       <div className="hf-actions">
         <button
           type="button"
@@ -79,10 +83,3 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
     </fieldset>
   )
 }
-
-/** Tells several that wait apart for those who do not see their fields. */
-const inFewWords = (value: Json): string =>
-  (isJsonObject(value) ? Object.values(value) : [value])
-    .filter((each) => typeof each === 'string' || typeof each === 'number')
-    .join(', ')
-    .slice(0, 80)

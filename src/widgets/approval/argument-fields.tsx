@@ -102,6 +102,7 @@ function Input({ schema, value, isDisabled, onChange }: FieldProps): ReactNode {
   if (schema.type === 'string' || typeof value === 'string') {
     return (
       <input
+        dir="auto"
         value={typeof value === 'string' ? value : ''}
         disabled={isDisabled}
         onChange={(event) => onChange(event.target.value)}

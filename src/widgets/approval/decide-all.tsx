@@ -1,16 +1,18 @@
 import type { ReactNode } from 'react'
+import { ActionError } from '../action-error.tsx'
 import type { Call } from '../../core/call.ts'
+import { useCallActions } from '../call-actions.ts'
 import { useTexts } from '../texts-context.tsx'
-import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
 /** One answer to all that wait, once there are several (AP6). */
 export function DecideAll({ calls }: { readonly calls: readonly Call[] }): ReactNode {
   const texts = useTexts()
-  const { client } = useCurrentThread()
+  const { decideAll } = useCallActions()
   const { isBusy, error, run } = useAction()
   const ids = calls.map(({ id }) => id)
-  const decide = (decision: 'accept' | 'reject') => run(() => client.decideAll(ids, { decision }))
+  if (decideAll === undefined) return null
+  const decide = (decision: 'accept' | 'reject') => run(() => decideAll(ids, { decision }))
   return (
     <div className="hf-actions hf-decide-all">
       <button
@@ -29,11 +31,7 @@ export function DecideAll({ calls }: { readonly calls: readonly Call[] }): React
       >
         {texts.rejectAll(ids.length)}
       </button>
-      {error !== null && (
-        <span className="hf-call-error" role="alert">
-          {error}
-        </span>
-      )}
+      <ActionError error={error} />
     </div>
   )
 }

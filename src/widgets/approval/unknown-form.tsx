@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { ActionError } from '../action-error.tsx'
 import type { Call } from '../../core/call.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { Icon } from '../icon.tsx'
@@ -31,11 +32,7 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
       </p>
       <p>{texts.unknownBody}</p>
       <JsonView value={projectArguments(call.input)} />
-      {error !== null && (
-        <p className="hf-call-error" role="alert">
-          {error}
-        </p>
-      )}
+      <ActionError error={error} />
       <div className="hf-actions">
         {choices.map(([resolution, label, icon]) => (
           <button

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { ActionError } from '../action-error.tsx'
 import { Icon } from '../icon.tsx'
 import { useTexts } from '../texts-context.tsx'
 import { useAction } from '../use-action.ts'
@@ -81,11 +82,7 @@ export function Composer(props: ComposerProps): ReactNode {
           </button>
         )}
       </div>
-      {error !== null && (
-        <p className="hf-call-error" role="alert">
-          {error}
-        </p>
-      )}
+      <ActionError error={error} />
     </form>
   )
 }

@@ -1,28 +1,36 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
 import type { ReactNode } from 'react'
+import { useTexts } from '../texts-context.tsx'
 import { CodeBlock } from './code-block.tsx'
 import { MarkdownInline } from './markdown-inline.tsx'
 
-export function MarkdownBlock({ token }: { readonly token: Token }): ReactNode {
+export interface MarkdownBlockProps {
+  readonly token: Token
+  /** In a list or a quotation, whose direction it has: who has a direction of its own does not count there. */
+  readonly isNested?: boolean
+}
+
+export function MarkdownBlock({ token, isNested = false }: MarkdownBlockProps): ReactNode {
   const known = token as MarkedToken
+  const dir = isNested ? undefined : 'auto'
   switch (known.type) {
     case 'paragraph':
       return (
-        <p dir="auto">
+        <p dir={dir}>
           <MarkdownInline tokens={known.tokens} />
         </p>
       )
     case 'heading':
-      return <Heading token={known} />
+      return <Heading token={known} dir={dir} />
     case 'code':
       return <CodeBlock code={known.text} language={known.lang ?? ''} />
     case 'list':
-      return <List token={known} />
+      return <List token={known} dir={dir} />
     case 'table':
       return <Table token={known} />
     case 'blockquote':
       return (
-        <blockquote dir="auto">
+        <blockquote dir={dir}>
           <Blocks tokens={known.tokens} />
         </blockquote>
       )
@@ -33,7 +41,7 @@ export function MarkdownBlock({ token }: { readonly token: Token }): ReactNode {
       return null
     case 'html':
       return (
-        <p dir="auto" className="hf-plain">
+        <p dir={dir} className="hf-plain">
           {known.text}
         </p>
       )
@@ -43,41 +51,52 @@ export function MarkdownBlock({ token }: { readonly token: Token }): ReactNode {
 }
 
 export function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
-  return tokens.map((token, index) => <MarkdownBlock key={index} token={token} />)
+  return tokens.map((token, index) => <MarkdownBlock key={index} token={token} isNested />)
 }
 
-function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
+type Direction = 'auto' | undefined
+
+function Heading(props: { readonly token: Tokens.Heading; readonly dir: Direction }): ReactNode {
+  const { token, dir } = props
   // The page has its own first and second level.
   const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[token.depth - 1] ?? 'h6'
   return (
-    <Tag dir="auto" data-depth={token.depth}>
+    <Tag dir={dir} data-depth={token.depth}>
       <MarkdownInline tokens={token.tokens} />
     </Tag>
   )
 }
 
-function List({ token }: { readonly token: Tokens.List }): ReactNode {
+/** The list has the direction, not its items: its marks stand in the room that it leaves for them. */
+function List(props: { readonly token: Tokens.List; readonly dir: Direction }): ReactNode {
+  const { token, dir } = props
   const items = token.items.map((item, index) => (
-    <li key={index} dir="auto">
+    <li key={index}>
       <Blocks tokens={item.tokens} />
     </li>
   ))
   const start = token.start === '' ? 1 : token.start
-  return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>
+  if (!token.ordered) return <ul dir={dir}>{items}</ul>
+  return (
+    <ol dir={dir} start={start}>
+      {items}
+    </ol>
+  )
 }
 
 function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
+  const texts = useTexts()
   const cells = (row: readonly Tokens.TableCell[], Tag: 'th' | 'td') =>
     row.map((cell, index) => (
-      <Tag key={index} dir="auto" data-align={cell.align ?? undefined}>
+      <Tag key={index} data-align={cell.align ?? undefined}>
         <MarkdownInline tokens={cell.tokens} />
       </Tag>
     ))
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <section className="hf-table" aria-label="Table" tabIndex={0}>
-      <table>
+    <section className="hf-table" aria-label={texts.table} tabIndex={0}>
+      <table dir="auto">
         <thead>
           <tr>{cells(token.header, 'th')}</tr>
         </thead>

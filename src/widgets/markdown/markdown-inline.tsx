@@ -1,5 +1,6 @@
 import type { MarkedToken, Token } from 'marked'
 import { Fragment, type ReactNode } from 'react'
+import { useTexts } from '../texts-context.tsx'
 import { decodeReferences, safeHref, safeImage } from './safe-address.ts'
 
 export function MarkdownInline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -40,7 +41,7 @@ function drawInline(token: Token): ReactNode {
     case 'br':
       return <br />
     case 'checkbox':
-      return <input type="checkbox" checked={known.checked} disabled readOnly aria-label="Task" />
+      return <Task isDone={known.checked} />
     case 'link':
       return <SafeLink href={known.href}>{<MarkdownInline tokens={known.tokens} />}</SafeLink>
     case 'image':
@@ -71,4 +72,9 @@ function SafeImage({
   const safe = safeImage(source)
   if (safe !== undefined) return <img src={safe} alt={text} loading="lazy" />
   return <SafeLink href={source}>{text === '' ? source : text}</SafeLink>
+}
+
+function Task({ isDone }: { readonly isDone: boolean }): ReactNode {
+  const texts = useTexts()
+  return <input type="checkbox" checked={isDone} disabled readOnly aria-label={texts.task} />
 }

@@ -3,7 +3,7 @@ import type { ThreadSnapshot } from '../../client/thread-client.ts'
 import { Icon, Spinner } from '../icon.tsx'
 import { useTexts } from '../texts-context.tsx'
 import { RowView } from './row-view.tsx'
-import { toThreadRows } from './thread-rows.ts'
+import { findRow, lastSaid, toThreadRows } from './thread-rows.ts'
 import { useMessageScroll } from './use-message-scroll.ts'
 import { usePrinting } from './use-printing.ts'
 
@@ -33,6 +33,8 @@ export function MessageList(props: MessageListProps): ReactNode {
   const height = isPrinting ? undefined : virtualizer.getTotalSize()
   const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
   const shown = isPrinting ? rows.map((_, index) => ({ index })) : items
+  const last = lastSaid(rows)
+  const targetIndex = target === undefined ? -1 : findRow(rows, target)
   return (
     <div className="hf-list">
       <h2 className="hf-visually-hidden">{texts.messages}</h2>
@@ -51,6 +53,7 @@ export function MessageList(props: MessageListProps): ReactNode {
             {texts.loadingOlder}
           </p>
         )}
+        {isPrinting && hasOlder && <p className="hf-left-out">{texts.olderLeftOut}</p>}
         <div className="hf-rows" style={{ height }}>
           <div style={{ transform: `translateY(${offset}px)` }}>
             {shown.map(({ index }) => {
@@ -60,10 +63,10 @@ export function MessageList(props: MessageListProps): ReactNode {
                   key={row.key}
                   className="hf-row"
                   data-index={index}
-                  data-target={row.key === target ? true : undefined}
+                  data-target={index === targetIndex ? true : undefined}
                   ref={virtualizer.measureElement}
                 >
-                  <RowView row={row} isLast={index === rows.length - 1} />
+                  <RowView row={row} isLast={index === last} />
                 </div>
               )
             })}

@@ -27,3 +27,7 @@ export const findRow = (rows: readonly ThreadRow[], target: string): number =>
         isTurn(row.message) &&
         [...callsOf(row.message)].some(({ id }) => id === target)),
   )
+
+/** Where the last thing is that was said. What could not be sent has not been said. */
+export const lastSaid = (rows: readonly ThreadRow[]): number =>
+  rows.findLastIndex((row) => row.kind === 'message' || row.pending.state === 'sending')

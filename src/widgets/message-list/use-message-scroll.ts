@@ -74,6 +74,12 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     return fill.watch({ isWanted: () => hasOlder && (isFetchingTarget || isWanted()), loadOlder })
   }, [fill, scroller, hasOlder, isFetchingTarget, loadOlder, rows.length])
 
+  // What shrinks may end on the screen without anybody having scrolled.
+  const size = virtualizer.getTotalSize()
+  useEffect(() => {
+    if (isNearEnd(scroller.current)) setAtEnd(true)
+  }, [scroller, size])
+
   const last = rows.at(-1)
   const written = last?.kind === 'pending' ? last.key : undefined
   useEffect(() => {
@@ -84,14 +90,12 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     virtualizer,
     isAtEnd,
     onScroll() {
-      const top = scroller.current?.scrollTop ?? 0
-      setAtEnd(rangeOf(scroller.current) - top < nearEndPx)
+      setAtEnd(isNearEnd(scroller.current))
       fill.check()
     },
     jumpToLatest: () => virtualizer.scrollToEnd(),
   }
 }
 
-/** How far it can be scrolled at all. */
-const rangeOf = (element: HTMLElement | null): number =>
-  element === null ? 0 : element.scrollHeight - element.clientHeight
+const isNearEnd = (element: HTMLElement | null): boolean =>
+  element === null || element.scrollHeight - element.clientHeight - element.scrollTop < nearEndPx

@@ -5,13 +5,18 @@ import { flushSync } from 'react-dom'
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
+    const paper = window.matchMedia('print')
+    // The picture is taken as soon as this returns.
     const before = () => flushSync(() => setPrinting(true))
-    const after = () => setPrinting(false)
+    const after = () => setPrinting(paper.matches)
     window.addEventListener('beforeprint', before)
     window.addEventListener('afterprint', after)
+    // Previews and tests change the medium without those two events.
+    paper.addEventListener('change', after)
     return () => {
       window.removeEventListener('beforeprint', before)
       window.removeEventListener('afterprint', after)
+      paper.removeEventListener('change', after)
     }
   }, [])
   return isPrinting

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { ActionError } from '../action-error.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { useTexts } from '../texts-context.tsx'
@@ -30,11 +31,7 @@ export function TurnActions({ messageId, answer, isLast }: TurnActionsProps): Re
           {texts.regenerate}
         </button>
       )}
-      {error !== null && (
-        <span className="hf-call-error" role="alert">
-          {error}
-        </span>
-      )}
+      <ActionError error={error} />
     </div>
   )
 }

@@ -1,16 +1,23 @@
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useMemo } from 'react'
 import { type Call, needsPerson } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { DecideAll } from '../approval/decide-all.tsx'
+import { type CallActions, CallActionsProvider, useCallActions } from '../call-actions.ts'
 import { type CardRegistry, cardOf, useCards } from '../tool-card/card-registry.tsx'
 import { ToolCard } from '../tool-card/tool-card.tsx'
 
 /** A call that did not change is not drawn again. */
 const Card = memo(ToolCard)
 
+export interface TurnCardsProps {
+  readonly turn: Turn
+  readonly isLast: boolean
+}
+
 /** The cards of a turn, each call once, the last one wins (CD5). */
-export function TurnCards({ turn }: { readonly turn: Turn }): ReactNode {
+export function TurnCards({ turn, isLast }: TurnCardsProps): ReactNode {
   const cards = useCards()
+  const actions = useActionsOf(isLast)
   const byId = new Map<string, Call>()
   for (const call of callsOf(turn)) byId.set(call.id, call)
   const calls = [...byId.values()]
@@ -18,13 +25,24 @@ export function TurnCards({ turn }: { readonly turn: Turn }): ReactNode {
   const waiting = calls.filter(({ state }) => state === 'awaiting-approval')
   if (shown.length === 0) return null
   return (
-    <div className="hf-cards">
-      {waiting.length > 1 && <DecideAll calls={waiting} />}
-      {shown.map((call) => (
-        <Card key={call.id} call={call} />
-      ))}
-    </div>
+    <CallActionsProvider value={actions}>
+      <div className="hf-cards">
+        {waiting.length > 1 && <DecideAll calls={waiting} />}
+        {shown.map((call) => (
+          <Card key={call.id} call={call} />
+        ))}
+      </div>
+    </CallActionsProvider>
   )
+}
+
+/** A newer message has skipped what was unknown before it, so there the server takes no answer (CR3). */
+function useActionsOf(isLast: boolean): CallActions {
+  const actions = useCallActions()
+  return useMemo(() => {
+    const { resolve, ...rest } = actions
+    return isLast ? actions : rest
+  }, [actions, isLast])
 }
 
 /** Tools without a card of their own are rows of the widget, unless a person is or was asked. */

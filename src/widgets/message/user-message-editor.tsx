@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { ActionError } from '../action-error.tsx'
 import { useKeptState } from '../kept-state.tsx'
 import { useTexts } from '../texts-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
@@ -42,11 +43,7 @@ export function UserMessageEditor({ id, text, onClose }: UserMessageEditorProps)
           if (event.key === 'Escape') onClose()
         }}
       />
-      {error !== null && (
-        <p className="hf-call-error" role="alert">
-          {error}
-        </p>
-      )}
+      <ActionError error={error} />
       <div className="hf-actions">
         <button
           type="submit"

@@ -36,25 +36,20 @@ export function Thread(props: ThreadProps): ReactNode {
 
 function ThreadBody(props: ThreadProps): ReactNode {
   const { threadId, isNew = false, target, empty = null, takesFocus = false } = props
-  const texts = useTexts()
   const clients = useClients()
   const client = useMemo(() => clients.thread(threadId, isNew), [clients, threadId, isNew])
   const current = useMemo(() => ({ threadId, client }), [threadId, client])
   const actions = useThreadActions(current)
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning } = thread
-  useUnsent(threadId, client, pending)
+  useUnsent(threadId, client, thread)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
   return (
     <ThreadProvider value={current}>
       <CallActionsProvider value={actions}>
         <section className="hf-thread" data-thread-status={status}>
-          {isRefused && isEmpty && (
-            <p className="hf-refused" role="alert">
-              {texts.refused}
-            </p>
-          )}
+          {isRefused && isEmpty && <Refusal />}
           {status === 'loading' && isEmpty && !isRefused && <ThreadSkeleton />}
           {status === 'ready' && isEmpty && <div className="hf-empty">{empty}</div>}
           {!isEmpty && (
@@ -68,19 +63,32 @@ function ThreadBody(props: ThreadProps): ReactNode {
             />
           )}
           <Announcer last={messages.at(-1)} />
-          <div className="hf-foot">
-            <ConnectionNote connection={connection} />
-            <Composer
-              threadId={threadId}
-              isRunning={isRunning}
-              isDisabled={isRefused}
-              takesFocus={takesFocus}
-              send={(text) => client.send([{ type: 'text', text }])}
-              stop={client.stop}
-            />
-          </div>
+          {isRefused ? (
+            !isEmpty && <Refusal />
+          ) : (
+            <div className="hf-foot">
+              <ConnectionNote connection={connection} />
+              <Composer
+                threadId={threadId}
+                isRunning={isRunning}
+                takesFocus={takesFocus}
+                send={(text) => client.send([{ type: 'text', text }])}
+                stop={client.stop}
+              />
+            </div>
+          )}
         </section>
       </CallActionsProvider>
     </ThreadProvider>
+  )
+}
+
+/** In place of the messages, or of the composer where there are messages: nothing can be added to them. */
+function Refusal(): ReactNode {
+  const texts = useTexts()
+  return (
+    <p className="hf-refused" role="alert">
+      {texts.refused}
+    </p>
   )
 }

@@ -28,6 +28,7 @@ export function useThreadActions({ threadId, client }: CurrentThread): CallActio
     }
     return {
       decide: client.decide,
+      decideAll: client.decideAll,
       resolve: (callId, resolution) => client.resolve(callId, resolution),
       async loadResult(callId) {
         const path = `/api/threads/${encodeURIComponent(threadId)}/tool-calls/${encodeURIComponent(callId)}`

@@ -8,7 +8,8 @@ const longest = 2_000
 /** JSON as a tree. Large values are opened a piece at a time, so that a megabyte costs nothing to show. */
 export function JsonView({ value }: { readonly value: Json }): ReactNode {
   return (
-    <div className="hf-json">
+    // JSON is code: it is read from left to right, whatever the page is in.
+    <div className="hf-json" dir="ltr">
       <Node value={value} depth={0} />
     </div>
   )

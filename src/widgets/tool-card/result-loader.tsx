@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react'
+import { ActionError } from '../action-error.tsx'
 import type { EndedCall } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { useCallActions } from '../call-actions.ts'
@@ -48,11 +49,7 @@ export function ResultLoader(props: {
       <button type="button" className="hf-button" onClick={load}>
         {texts.loadResult(formatBytes(output.bytes))}
       </button>
-      {error !== null && (
-        <span className="hf-call-error" role="alert">
-          {error}
-        </span>
-      )}
+      <ActionError error={error} />
     </div>
   )
 }

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
-import { type Call, isOpenCall } from '../../core/call.ts'
+import { type Call, isOpenCall, needsPerson } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { ApprovalForm } from '../approval/approval-form.tsx'
+import { inFewWords } from '../approval/in-few-words.ts'
 import { DecisionNote } from '../approval/decision-note.tsx'
 import { UnknownForm } from '../approval/unknown-form.tsx'
+import { useCallActions } from '../call-actions.ts'
 import { Icon } from '../icon.tsx'
 import { useTexts } from '../texts-context.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
@@ -17,8 +19,11 @@ import { ResultLoader } from './result-loader.tsx'
 /** The card of one call, by its state (CD3): loading, drawn, failed, waiting for a person. */
 export function ToolCard({ call }: { readonly call: Call }): ReactNode {
   const entry = cardOf(useCards(), call.name) ?? genericCard
+  const { resolve } = useCallActions()
   if (call.state === 'awaiting-approval') return <ApprovalForm call={call} />
-  if (call.state === 'unknown' && call.resolution === undefined) return <UnknownForm call={call} />
+  // Where nobody can resolve it any more, there is nothing to choose.
+  const isOpen = call.state === 'unknown' && needsPerson(call) && resolve !== undefined
+  if (isOpen) return <UnknownForm call={call} />
   return (
     <article
       className="hf-card"
@@ -51,7 +56,10 @@ function CardBody({ call, entry }: { readonly call: Call; readonly entry: CardEn
       <p className="hf-card-error">
         <Icon name={call.state === 'denied' ? 'cross' : 'warning'} />
         <span>
-          <strong>{titleOf(call)}</strong> <bdi>{texts.callError(call)}</bdi>
+          <strong>{titleOf(call)}</strong> <bdi>{inFewWords(projectArguments(call.input))}</bdi>
+          <span className="hf-card-cause" dir="auto">
+            {texts.callError(call)}
+          </span>
         </span>
       </p>
     )

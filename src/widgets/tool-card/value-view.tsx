@@ -42,13 +42,11 @@ function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNo
     // Focusable, so that a wide table can be scrolled by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <section className="hf-table" aria-label={names.join(', ')} tabIndex={0}>
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {names.map((name) => (
-              <th key={name} dir="auto">
-                {name}
-              </th>
+              <th key={name}>{name}</th>
             ))}
           </tr>
         </thead>
@@ -56,9 +54,7 @@ function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNo
           {rows.map((row, index) => (
             <tr key={index}>
               {names.map((name) => (
-                <td key={name} dir="auto">
-                  {toCell(row[name])}
-                </td>
+                <td key={name}>{toCell(row[name])}</td>
               ))}
             </tr>
           ))}

@@ -32,7 +32,7 @@ export function CallRow({ call, commentary }: CallRowProps): ReactNode {
         <CallStateIcon state={call.state} />
         <bdi className="hf-call-name">{titleOf(call)}</bdi>
         <span className="hf-call-state">{texts.state[call.state]}</span>
-        {ms !== null && <span className="hf-call-time">{texts.duration(ms)}</span>}
+        {ms !== null && <bdi className="hf-call-time">{texts.duration(ms)}</bdi>}
         <CopyButton
           label={texts.copyJson}
           text={() => JSON.stringify(toCopy(call, texts), null, 2)}

@@ -29,12 +29,15 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
         {text}
       </span>
       {ms !== null && look !== 'working' && (
-        <span className="hf-widget-time">{texts.duration(ms)}</span>
+        <span className="hf-widget-time">
+          <bdi>{texts.duration(ms)}</bdi>
+        </span>
       )}
     </>
   )
   if (calls.length === 0) return <div className={`hf-widget hf-look-${look}`}>{line}</div>
-  const isShown = isOpen && showsTimeline
+  const hasTimes = calls.some(({ startedAt }) => startedAt !== undefined)
+  const isShown = isOpen && showsTimeline && hasTimes
   return (
     <section className={`hf-widget hf-look-${look}`} data-open={isOpen}>
       <div className="hf-widget-line">
@@ -48,7 +51,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
           <Icon name="chevron" />
           {line}
         </button>
-        {isOpen && (
+        {isOpen && hasTimes && (
           <button
             type="button"
             className="hf-quiet"
@@ -87,6 +90,8 @@ function LookIcon({ look }: Pick<TurnSummary, 'look'>): ReactNode {
       return <Spinner />
     case 'done':
       return <Icon name="check" />
+    case 'declined':
+      return <Icon name="cross" />
     case 'warning':
       return <Icon name="warning" />
     case 'waiting':

@@ -3,7 +3,7 @@ import type { Call, CallOutcome } from '../../core/call.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Turn, TurnProgress } from '../../core/message.ts'
 import { englishTexts } from '../english-texts.ts'
-import { summariseTurn } from './turn-summary.ts'
+import { durationOf, summariseTurn } from './turn-summary.ts'
 
 const base = {
   type: 'call',
@@ -51,6 +51,16 @@ function said(progress: TurnProgress, ...calls: readonly Call[]) {
 }
 
 describe('the line of the widget', () => {
+  it('[CO4] has a duration only where it is known when the calls ran', () => {
+    const { startedAt: _, ...rest } = ended('b', good)
+    const old = rest as Call
+    expect(durationOf([ended('a', good)])).toBe(1_400)
+    expect(durationOf([ended('a', good), old])).toBe(1_400)
+    expect(durationOf([old])).toBeNull()
+    expect(durationOf([ended('a', good), open('c', 'ready')])).toBeNull()
+    expect(durationOf([])).toBeNull()
+  })
+
   it('[CO3] says what goes on, and how it went', () => {
     expect(said(running)).toBe('thinking: Thinking…')
     expect(said(over)).toBeNull()
@@ -67,6 +77,12 @@ describe('the line of the widget', () => {
     expect(said(waiting, unknown)).toBe('unknown: Outcome unknown')
     const skipped = { ...unknown, resolution: { kind: 'skip', by: 'me', at: 1 } } as const
     expect(said(over, skipped)).toBe('warning: Outcome unknown')
+  })
+
+  it('[CO3] does not count as used what a person declined', () => {
+    const denied = ended('b', { state: 'denied', cause: 'denied' })
+    expect(said(over, ended('a', good), denied)).toBe('done: Used 1 tool')
+    expect(said(over, denied)).toBe('declined: Declined')
   })
 
   it('[CO3] says that it waits for a person', () => {

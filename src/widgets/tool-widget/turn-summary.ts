@@ -5,7 +5,7 @@ import type { Texts } from '../texts.ts'
 
 /** What the one quiet line of a turn says (CO3). */
 export interface TurnSummary {
-  readonly look: 'thinking' | 'working' | 'done' | 'warning' | 'waiting' | 'unknown'
+  readonly look: 'thinking' | 'working' | 'done' | 'declined' | 'warning' | 'waiting' | 'unknown'
   readonly text: string
   /** From the first call to the end of the last one, once that is known. */
   readonly ms: number | null
@@ -41,7 +41,10 @@ export function summariseTurn(turn: Turn, texts: Texts): TurnSummary | null {
   if (bad.length > 0) {
     return { ...base, look: 'warning', text: texts.failedOf(bad.length, calls.length) }
   }
-  return { ...base, look: 'done', text: texts.used(calls.length) }
+  // What a person declined was not used.
+  const used = calls.filter(({ state }) => state === 'succeeded').length
+  if (used === 0) return { ...base, look: 'declined', text: texts.declined }
+  return { ...base, look: 'done', text: texts.used(used) }
 }
 
 /** `search_notes` → `Search notes`. */
@@ -51,9 +54,10 @@ export function titleOf(call: Pick<Call, 'name' | 'title'>): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Null while one is open, and where nobody wrote down when they ran, as in old data. */
 export function durationOf(calls: readonly Call[]): number | null {
-  const ends = calls.map((call) => ('endedAt' in call ? call.endedAt : null))
-  if (calls.length === 0 || ends.includes(null)) return null
-  const start = Math.min(...calls.map((call) => call.startedAt ?? call.createdAt))
-  return Math.max(0, Math.max(...ends.map(Number)) - start)
+  const ended = calls.filter((call) => 'endedAt' in call)
+  const starts = ended.flatMap(({ startedAt }) => startedAt ?? [])
+  if (ended.length < calls.length || starts.length === 0) return null
+  return Math.max(0, Math.max(...ended.map(({ endedAt }) => endedAt)) - Math.min(...starts))
 }

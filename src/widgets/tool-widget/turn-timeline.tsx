@@ -1,67 +1,54 @@
 import type { ReactNode } from 'react'
-import type { Call } from '../../core/call.ts'
-import type { Step, Turn } from '../../core/message.ts'
-import type { Texts } from '../texts.ts'
+import type { Turn } from '../../core/message.ts'
 import { useTexts } from '../texts-context.tsx'
+import { CallStateIcon } from './call-state-icon.tsx'
+import { planTurnBars, type TurnBar } from './turn-bars.ts'
 import { titleOf } from './turn-summary.ts'
-
-interface Bar {
-  readonly key: string
-  readonly label: string
-  readonly from: number
-  readonly to: number
-  readonly look: string
-}
 
 /** Steps and calls of a turn as bars against time (CO5). */
 export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
   const texts = useTexts()
-  const bars = turn.steps.flatMap((step) => stepBars(step, texts))
-  const start = Math.min(...bars.map(({ from }) => from))
-  const end = Math.max(...bars.map(({ to }) => to), start + 1)
-  const percent = (time: number) => `${(((time - start) / (end - start)) * 100).toFixed(2)}%`
   return (
     <ol className="hf-timeline" aria-label={texts.timeline}>
-      {bars.map(({ key, label, from, to, look }) => (
-        <li key={key} className={`hf-bar hf-bar-${look}`}>
-          <span className="hf-bar-label">{label}</span>
-          <span className="hf-bar-track">
-            <span
-              className="hf-bar-fill"
-              style={{
-                insetInlineStart: percent(from),
-                inlineSize: `max(3px, calc(${percent(to)} - ${percent(from)}))`,
-              }}
-            />
-          </span>
-          <span className="hf-bar-time">{texts.duration(to - from)}</span>
-        </li>
+      {planTurnBars(turn).map((bar) => (
+        <Bar key={bar.key} bar={bar} />
       ))}
     </ol>
   )
 }
 
-function stepBars(step: Step, texts: Texts): readonly Bar[] {
-  const calls = step.parts.filter((part): part is Call => part.type === 'call')
-  const last = Math.max(step.startedAt, ...calls.map(endOf))
-  const to = step.status === 'open' ? last : step.endedAt
-  return [
-    {
-      key: `step-${step.index}`,
-      label: texts.step(step.index + 1),
-      from: step.startedAt,
-      to,
-      look: 'step',
-    },
-    ...calls.map((call) => ({
-      key: call.id,
-      label: titleOf(call),
-      from: call.startedAt ?? call.createdAt,
-      to: endOf(call),
-      look: call.state,
-    })),
-  ]
+function Bar({ bar }: { readonly bar: TurnBar }): ReactNode {
+  const texts = useTexts()
+  const { of, from, to, ms } = bar
+  const call = 'call' in of ? of.call : undefined
+  const label = 'call' in of ? titleOf(of.call) : texts.step(of.step + 1)
+  const state = call?.state ?? 'running'
+  return (
+    <li
+      className={`hf-bar hf-bar-${call?.state ?? 'step'}`}
+      data-open={ms === null ? true : undefined}
+    >
+      <span className="hf-bar-label" title={label}>
+        {call !== undefined && <CallStateIcon state={state} />}
+        <bdi>{label}</bdi>
+        {call !== undefined && ms !== null && (
+          <span className="hf-visually-hidden">{texts.state[state]}</span>
+        )}
+      </span>
+      <span className="hf-bar-track">
+        <span
+          className="hf-bar-fill"
+          style={{
+            insetInlineStart: `min(${toPercent(from)}, 100% - 3px)`,
+            inlineSize: `max(3px, ${toPercent(to - from)})`,
+          }}
+        />
+      </span>
+      <span className="hf-bar-time">
+        <bdi>{ms === null ? texts.state[state] : texts.duration(ms)}</bdi>
+      </span>
+    </li>
+  )
 }
 
-const endOf = (call: Call): number =>
-  'endedAt' in call ? call.endedAt : (call.startedAt ?? call.createdAt)
+const toPercent = (part: number): string => `${(part * 100).toFixed(2)}%`

@@ -1,0 +1,71 @@
+import { Agent, get, type IncomingMessage, request } from 'node:http'
+
+/** One connection each, as browsers have them; what does not answer at once is not queued behind another. */
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
+
+export interface Feed {
+  /** Frames that came, the changes in them, and those whose `after` was not the seq before. */
+  readonly frames: number
+  readonly changes: number
+  readonly gaps: number
+  readonly seq: number
+  close(): void
+}
+
+/** Follows `/events` and proves of each frame that it follows the one before. */
+export async function openFeed(url: string, threadId: string): Promise<Feed> {
+  const response = await open(`${url}/api/threads/${threadId}/events`)
+  const feed = { frames: 0, changes: 0, gaps: 0, seq: 0, close: () => response.destroy() }
+  let rest = ''
+  response.setEncoding('utf8').on('data', (text: string) => {
+    const pieces = (rest + text).split('\n\n')
+    rest = pieces.pop() ?? ''
+    for (const piece of pieces) {
+      const data = /^data: (.*)$/m.exec(piece)?.[1]
+      if (data === undefined) continue
+      const { after, seq } = JSON.parse(data) as { readonly after: number; readonly seq: number }
+      if (after !== feed.seq) feed.gaps++
+      feed.frames++
+      feed.changes += seq - after
+      feed.seq = seq
+    }
+  })
+  response.on('error', () => {
+    // Closed on purpose, or missed at the end by its seq.
+  })
+  return feed
+}
+
+function open(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      if (response.statusCode === 200) return resolve(response)
+      return reject(new Error(`${url} answered ${response.statusCode}`))
+    }).on('error', reject)
+  })
+}
+
+export async function postJson(url: string, body: unknown): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    const asked = request(url, { method: 'POST', agent, headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      response.on('end', () => {
+        if ((response.statusCode ?? 0) < 300) resolve(text)
+        else reject(new Error(`${url} answered ${response.statusCode}: ${text}`))
+      })
+      response.on('error', reject)
+    })
+    asked.on('error', reject)
+    asked.end(JSON.stringify(body))
+  })
+}
+
+/** Sends a message and reads its answer to the end. */
+export async function chat(url: string, threadId: string, words: number): Promise<void> {
+  const parts = [{ type: 'text', text: `Say ${words} words.` }]
+  const message = { id: crypto.randomUUID(), role: 'user', parts }
+  const answer = await postJson(`${url}/api/chat`, { id: threadId, messages: [message] })
+  if (!answer.endsWith('data: [DONE]\n\n')) throw new Error('An answer was cut off.')
+}

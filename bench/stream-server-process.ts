@@ -1,0 +1,65 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../test/support/postgres-server.ts'
+
+export interface StreamServer {
+  readonly url: string
+  /** What the process holds after it has collected its garbage. */
+  memory(): Promise<Memory>
+  close(): Promise<void>
+}
+export interface Memory {
+  readonly rss: number
+  readonly heapUsed: number
+}
+
+/** Runs the same work against one server on each database, one after the other. */
+export async function onEachDatabase(
+  work: (name: string, server: StreamServer) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  await onServer('SQLite', join(folder, 'chat.db'), work)
+  rmSync(folder, { recursive: true })
+  const own = process.env['HOLDFAST_TEST_PG']
+  const database = own === undefined ? await startPostgres() : { url: own, stop: async () => {} }
+  await onServer('PostgreSQL', database.url, work)
+  await database.stop()
+}
+
+async function onServer(
+  name: string,
+  db: string,
+  work: (name: string, server: StreamServer) => Promise<void>,
+): Promise<void> {
+  const server = await startStreamServer(db)
+  await work(name, server)
+  await server.close()
+}
+
+async function startStreamServer(db: string): Promise<StreamServer> {
+  const child = fork(join(import.meta.dirname, 'stream-server.ts'), {
+    execArgv: ['--conditions=holdfast-source', '--expose-gc'],
+    env: { ...process.env, DB: db },
+  })
+  const exited = once(child, 'exit')
+  const ask = async <Answer>(): Promise<Answer> => {
+    const answer = await Promise.race([once(child, 'message'), exited.then(() => undefined)])
+    if (answer === undefined) throw new Error('The server for the bench has died.')
+    return answer[0] as Answer
+  }
+  const { url } = await ask<{ readonly url: string }>()
+  return {
+    url,
+    memory() {
+      child.send('memory')
+      return ask()
+    },
+    async close() {
+      child.disconnect()
+      await exited
+    },
+  }
+}

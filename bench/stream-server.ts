@@ -1,0 +1,42 @@
+import { createHoldfast } from 'holdfast'
+import { postgres } from 'holdfast/postgres'
+import { createHandler, listen } from 'holdfast/server'
+import { sqlite } from 'holdfast/sqlite'
+import { type ScriptedCall, scriptedModel } from 'holdfast/testing'
+
+/**
+ * One server in a process of its own, on the database that DB names. Its model says as many words as it
+ * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds.
+ */
+
+const { DB = '' } = process.env
+const store = DB.startsWith('postgres://') ? postgres(DB) : sqlite(DB)
+const pauseMs = 20
+
+const holdfast = createHoldfast({
+  store,
+  model: scriptedModel((call) =>
+    Array.from({ length: wordsIn(call) }, (_, index) => [
+      { text: `word ${index} ` },
+      { waitMs: pauseMs },
+    ]).flat(),
+  ),
+})
+const listening = await listen(createHandler(holdfast), { port: 0, host: '127.0.0.1' })
+
+function wordsIn({ prompt }: ScriptedCall): number {
+  return Number(/(\d+) words/.exec(JSON.stringify(prompt.at(-1)))?.[1] ?? 1)
+}
+
+process.on('message', () => {
+  globalThis.gc?.()
+  const { rss, heapUsed } = process.memoryUsage()
+  process.send?.({ rss, heapUsed })
+})
+process.on('disconnect', () => {
+  void listening
+    .close()
+    .then(() => holdfast.close())
+    .then(() => store.close())
+})
+process.send?.({ url: listening.url })

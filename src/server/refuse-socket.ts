@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net'
+
+const answers: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+}
+
+/**
+ * What never became a request: broken HTTP, headers without end. The answer is worded like every other
+ * (HT1), which Node's own, an empty one, is not.
+ */
+export function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [status, message] = answers[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'This is not HTTP that can be read.',
+  ]
+  const body = JSON.stringify({ error: { code: 'bad-request', message } })
+  socket.end(
+    [
+      `HTTP/1.1 ${status}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}

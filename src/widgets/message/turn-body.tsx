@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+import type { Turn } from '../../core/message.ts'
+import { InlineToolWidget } from '../tool-widget/inline-tool-widget.tsx'
+import { TurnCards } from './turn-cards.tsx'
+import { TurnFolds } from './turn-folds.tsx'
+import { TurnItems } from './turn-items.tsx'
+import { TurnText } from './turn-text.tsx'
+
+export interface TurnBodyProps {
+  readonly turn: Turn
+  /** Nothing has been said after it. */
+  readonly isLast: boolean
+}
+
+/** What a turn did and said. It needs no thread around it, so a host with messages of its own can draw it. */
+export function TurnBody({ turn, isLast }: TurnBodyProps): ReactNode {
+  const { steps } = turn
+  return (
+    <>
+      {steps.map((step) => (
+        <TurnFolds key={step.index} step={step} />
+      ))}
+      <InlineToolWidget turn={turn} />
+      <TurnCards turn={turn} isLast={isLast} />
+      {steps.map((step) => (
+        <TurnText key={step.index} step={step} />
+      ))}
+      <TurnItems steps={steps} />
+    </>
+  )
+}

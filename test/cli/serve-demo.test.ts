@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startServer, temporaryFolder } from './run-holdfast.ts'
+
+const start = async (env: Readonly<Record<string, string>> = {}, ...args: readonly string[]) => {
+  const folder = temporaryFolder()
+  const server = await startServer(['--db', join(folder, 'chat.db'), ...args], { env })
+  const ask = async (text: string): Promise<string> => {
+    const parts = [{ type: 'text', text }]
+    const response = await fetch(`${server.url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: text, messages: [{ id: 'u', role: 'user', parts }] }),
+    })
+    return response.text()
+  }
+  const tools = async (): Promise<readonly string[]> => {
+    const response = await fetch(`${server.url}/api/tools`)
+    const { results } = (await response.json()) as { results: readonly { name: string }[] }
+    return results.map(({ name }) => name)
+  }
+  return { ask, tools }
+}
+
+describe('holdfast serve with the demo model and no config', () => {
+  it('has the tools that the model talks about', async () => {
+    const { ask, tools } = await start()
+    expect(await tools()).toEqual([
+      'get_weather',
+      'get_time',
+      'get_stock',
+      'get_afl_code',
+      'search_notes',
+      'read_note',
+      'delete_note',
+      'charge_card',
+      'slow_tool',
+      'fail_tool',
+      'numbered_tool',
+    ])
+    expect(await ask('weather in Paris')).toMatch(/tool-output-available[\s\S]*°C/)
+    expect(await ask('search my notes for milk')).toContain('Your note “Groceries” says')
+    expect(await ask('delete note Travel')).toContain('tool-approval-request')
+  })
+
+  it('writes a line for each charge into the file that it is told', async () => {
+    const charges = join(temporaryFolder(), 'charges')
+    const { ask } = await start({ HOLDFAST_DEMO_CHARGES: charges })
+    expect(await ask('charge card')).toContain('I charged')
+    expect(readFileSync(charges, 'utf8').trim().split('\n')).toHaveLength(1)
+  })
+
+  it('has the tools of a config alone, where that has any', async () => {
+    const config = join(temporaryFolder({ 'own.mjs': 'export default { tools: {} }' }), 'own.mjs')
+    const { tools } = await start({}, '--config', config)
+    expect(await tools()).toEqual([])
+  })
+
+  it('gives a model of somebody else’s no demo tools', async () => {
+    const env = { HOLDFAST_MODEL: 'openai:gpt', OPENAI_API_KEY: 'none' }
+    const { tools } = await start(env)
+    expect(await tools()).toEqual([])
+  })
+})

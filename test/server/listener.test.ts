@@ -1,0 +1,81 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { startChatServer } from './chat-server.ts'
+
+const hello = () => startChatServer(() => [{ text: 'Hello.' }])
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly code: string
+}
+
+/** Bytes as they are, which no client library would send; the answer up to its end. */
+async function sendBytes(url: string, bytes: string): Promise<Answer> {
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const answered = new Promise<string>((resolve, reject) => {
+    let text = ''
+    socket.on('data', (data) => (text += data.toString()))
+    socket.on('close', () => resolve(text))
+    socket.on('error', reject)
+  })
+  socket.write(bytes)
+  const text = await answered
+  return {
+    status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]),
+    type: /content-type: (.*)\r/i.exec(text)?.[1] ?? '',
+    code: /"code":"([^"]*)"/.exec(text)?.[1] ?? '',
+  }
+}
+
+const get = (path: string, host: string | null) =>
+  `GET ${path} HTTP/1.1\r\n${host === null ? '' : `host: ${host}\r\n`}connection: close\r\n\r\n`
+
+describe('the name that a request is sent to', () => {
+  it('[HT4] is the one in its host header, whatever its path says', async () => {
+    const { url } = await hello()
+    // A page whose name was made to point here asks for its own address, so it sends no origin.
+    for (const path of ['//localhost/api/threads', '//127.0.0.1/api/threads', '/\\localhost/api']) {
+      expect(await sendBytes(url, get(path, 'evil.example'))).toEqual({
+        status: 403,
+        type: 'application/json',
+        code: 'foreign-host',
+      })
+    }
+    expect(await sendBytes(url, get('//localhost/api/threads', 'localhost'))).toMatchObject({
+      status: 404,
+    })
+  })
+
+  it.each(['x@localhost', 'localhost/x', 'localhost?x', 'localhost#x', 'a b', '', null])(
+    '[HT1 HT4] is refused in JSON if it is no name: %j',
+    async (host) => {
+      const { url } = await hello()
+      expect(await sendBytes(url, get('/api/health', host))).toEqual({
+        status: 400,
+        type: 'application/json',
+        code: 'bad-request',
+      })
+    },
+  )
+})
+
+it.each([
+  ['a method that is none', 'FOO /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n', 400],
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['headers without end', get('/api/health', `localhost\r\nx: ${'y'.repeat(20_000)}`), 431],
+])('[HT1] answers %s in JSON', async (_, bytes, status) => {
+  const { url } = await hello()
+  const answer = await sendBytes(url, bytes)
+  expect(answer).toEqual({ status, type: 'application/json', code: 'bad-request' })
+})
+
+it('[HT2] keeps what it answers out of caches', async () => {
+  const { url } = await hello()
+  for (const path of ['/api/threads', '/api/threads/none']) {
+    const response = await fetch(`${url}${path}`)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    await response.text()
+  }
+})
