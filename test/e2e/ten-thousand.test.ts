@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, CDPSession, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { CDPSession, Page } from 'playwright-core'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { runHoldfast } from '../cli/run-holdfast.ts'
-import { type AppServer, startAppServer } from '../support/app-server.ts'
+import { startAppServer } from '../support/app-server.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
 import { watchFrames } from './watch-frames.ts'
@@ -14,22 +14,17 @@ const messages = 10_000
 describe.skipIf(!hasBrowser)('a thread of ten thousand messages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-many-'))
   const db = join(folder, 'chat.db')
-  let server: AppServer
-  let browser: Browser
-  beforeAll(async () => {
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('[PG6] is scrolled to its top and back with few nodes, flat memory and no blank moment', async () => {
     const file = join(folder, 'thread.json')
     writeFileSync(file, JSON.stringify({ id: 'many', title: 'Many', messages: writeMessages() }))
     expect((await runHoldfast(['import', file, '--db', db])).code).toBe(0)
-    server = await startAppServer({ delayMs: 0, env: { HOLDFAST_DB: db } })
-    browser = await openBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+    const server = await startAppServer({ delayMs: 0, env: { HOLDFAST_DB: db } })
+    onTestFinished(() => server.close())
+    const browser = await openBrowser()
+    onTestFinished(() => browser.close())
 
-  it('[PG6] is scrolled to its top and back with few nodes, flat memory and no blank moment', async () => {
     const chat = await openChat(browser, `${server.url}/t/many`, {
       viewport: { width: 1_280, height: 800 },
     })
