@@ -9,7 +9,10 @@ import { toPlainText } from './plain-text.ts'
 import { readSqlState } from './postgres-error.ts'
 import type { RunStatement } from './statement.ts'
 
-/** See `append_to_turn`. Undefined: that way is closed. */
+/**
+ * The short way for what nearly all commits are while an answer is produced: more facts of one turn
+ * that goes on. Undefined: that way is closed, and `commit_appends` does it or says why it is refused.
+ */
 export async function appendToTurn(
   run: RunStatement,
   statements: LedgerStatements,
@@ -25,20 +28,20 @@ export async function appendToTurn(
   if (turn === undefined || changes === undefined) return undefined
 
   const fence = lease?.kind === 'hold' ? lease.fence : undefined
-  const values = [
-    threadId,
-    turn.id,
-    turn.statuses,
-    fence,
-    lease?.kind === 'hold' ? lease.renewMs : undefined,
-    expectedSeq,
-    rows.map(({ payload }) => payload).join('\n'),
-    rows.map(({ at }) => at),
-    rows.map(({ callId }) => callId),
-    changes.length === 0 ? undefined : JSON.stringify(changes),
-    texts.join('\n'),
-  ]
-  const row = await tryRun(() => run<AppendRow>(statements.appendToTurn, values))
+  const facts = rows.map(({ payload }) => payload).join('\n')
+  const times = rows.map(({ at }) => at)
+  const renewMs = lease?.kind === 'hold' ? lease.renewMs : undefined
+  const place = [threadId, turn.id, turn.statuses, fence, renewMs, expectedSeq, facts]
+  const row = await tryRun(() => {
+    if (changes.length > 0) {
+      const ofCalls = rows.map(({ callId }) => callId)
+      const values = [...place, times, ofCalls, JSON.stringify(changes), texts.join('\n')]
+      return run<AppendRow>(statements.appendToTurn, values)
+    }
+    return size === 1
+      ? run<AppendRow>(statements.appendFact, [...place, times[0]])
+      : run<AppendRow>(statements.appendFacts, [...place, times])
+  })
   if (row === undefined || row.reached === null) return undefined
   return {
     kind: 'appended',

@@ -55,12 +55,12 @@ async function commitRounds(
   if (first === undefined) return []
   try {
     if (others.length === 0) {
-      const result = await appendToTurn(database.run, statements, first)
+      const result = await appendToTurn(database.runSteadily, statements, first)
       if (result !== undefined) return [[first, result]]
     }
     const isOne = rounds.length === 1 && !rounds.flat().some((taken) => toFold(taken).length > 0)
     return isOne
-      ? await append(database.run, statements, rounds.flat())
+      ? await append(database.runSteadily, statements, rounds.flat())
       : await database.transaction((run) => appendRounds(run, statements, rounds))
   } catch (error) {
     const refusal = toRefusal(error, first.append)

@@ -3,6 +3,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import { migrate } from './migrate.ts'
 import { closedFault, toStoreFault } from './postgres-error.ts'
 import type { RunStatement, Statement } from './statement.ts'
+import { createSteadyConnection, type SteadyConnection } from './steady-connection.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -14,6 +15,8 @@ export interface DatabaseOptions {
 /** A pool of connections to one schema that opens, and brings the schema up to date, on first use. */
 export interface Database {
   readonly run: RunStatement
+  /** The same, for statements that follow each other closely. */
+  readonly runSteadily: RunStatement
   /** One connection, one transaction; whatever is thrown inside takes all of it back. */
   transaction<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>
   /** A connection of its own, outside of the pool. Not yet connected. */
@@ -53,6 +56,8 @@ export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptio
   // One that breaks while it is borrowed says so here too; its next query says it to us.
   pool.on('connect', (client) => client.on('error', () => {}))
 
+  const steady = createSteadyConnection(pool, poolSize)
+
   let opening: Promise<void> | undefined
   let closing: Promise<void> | undefined
   const open = (): Promise<void> => {
@@ -67,25 +72,31 @@ export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptio
     return opening
   }
 
-  return {
-    async run<Row extends object>(statement: Statement, values: readonly unknown[]) {
+  const runOn =
+    (connection: Pick<SteadyConnection, 'query'>): RunStatement =>
+    async <Row extends object>(statement: Statement, values: readonly unknown[]) => {
       try {
         await open()
-        return (await pool.query<Row>({ ...statement, values: [...values] })).rows
+        return (await connection.query<Row>({ ...statement, values: [...values] })).rows
       } catch (error) {
         throw toStoreFault(error)
       }
-    },
+    }
+
+  return {
+    run: runOn(pool),
+    runSteadily: runOn(steady),
     async transaction(work) {
       try {
         await open()
-        return await inTransaction(pool, (client) => work(runOn(client)))
+        return await inTransaction(pool, (client) => work(runIn(client)))
       } catch (error) {
         throw toStoreFault(error)
       }
     },
     createClient: () => new pg.Client(config),
     close() {
+      steady.close()
       closing ??= pool.end()
       return closing
     },
@@ -111,7 +122,7 @@ async function inTransaction<Result>(
   }
 }
 
-const runOn =
+const runIn =
   (client: pg.PoolClient): RunStatement =>
   async <Row extends object>(statement: Statement, values: readonly unknown[]) =>
     (await client.query<Row>({ ...statement, values: [...values] })).rows

@@ -34,6 +34,8 @@ export function createLedgerStatements(schema: string) {
       'commit-appends',
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5)`,
     ),
+    appendFact: statement('append-fact', appendOf(schema, oneFact)),
+    appendFacts: statement('append-facts', appendOf(schema, manyFacts)),
     appendToTurn: statement(
       'append-to-turn',
       `SELECT * FROM ${schema}.append_to_turn($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -157,6 +159,38 @@ function rowsOf(schema: string) {
          WHERE thread_id = f.thread_id AND call_id = f.call_id OFFSET 0
        ) c`,
   }
+}
+
+/**
+ * Facts of a turn that goes on and of none of its calls, in one statement. Values: thread, turn,
+ * statuses, fence, renewal, expected seq, texts, times; see `append_to_turn`.
+ *
+ * One statement sees all as it was before it had to wait for the thread's row. So it also wants the
+ * seq that it saw then: whoever changes a turn changes that too, and nothing is written.
+ */
+const appendOf = (schema: string, { size, facts }: { size: string; facts: string }): string =>
+  `WITH moved AS (
+     UPDATE ${schema}.threads SET seq = seq + ${size}, lease_until = CASE WHEN $5::bigint IS NULL
+       THEN lease_until ELSE clock_timestamp() + $5::bigint * interval '1 millisecond' END
+     WHERE id = $1 AND seq = coalesce($6::bigint, seq)
+       AND ($4::bigint IS NULL OR (fence = $4::bigint AND lease_holder IS NOT NULL))
+       AND seq = (SELECT seq FROM ${schema}.threads WHERE id = $1)
+       AND EXISTS (SELECT FROM ${schema}.messages
+         WHERE thread_id = $1 AND message_id = $2 AND status = ANY ($3))
+     RETURNING seq, lease_holder IS NOT NULL AND stop_fence = fence AS stopping
+   ), added AS (
+     INSERT INTO ${schema}.events (thread_id, seq, commit_seq, message_id, at, payload)
+     SELECT $1, seq - ${size} + e.place, seq, $2, e.at, e.payload FROM moved CROSS JOIN ${facts}
+   ) SELECT seq AS reached, stopping FROM moved`
+
+const oneFact = {
+  size: '1',
+  facts: '(SELECT $7::text, $8::bigint, 1) AS e(payload, at, place)',
+}
+const manyFacts = {
+  size: 'cardinality($8::bigint[])',
+  facts: `unnest(string_to_array($7::text, chr(10)), $8::bigint[])
+    WITH ORDINALITY AS e(payload, at, place)`,
 }
 
 const statement = (name: string, text: string): Statement => ({
