@@ -33,7 +33,7 @@ export async function openEngines(): Promise<readonly BenchEngine[]> {
   return [openSqlite(), await openPostgres()]
 }
 
-function openSqlite(): BenchEngine {
+export function openSqlite(): BenchEngine {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   const store = sqlite(join(folder, 'holdfast.db'))
   const database = new DatabaseSync(join(folder, 'raw.db'))
@@ -64,15 +64,14 @@ function openSqlite(): BenchEngine {
   }
 }
 
-async function openPostgres(): Promise<BenchEngine> {
+export async function openPostgres(): Promise<BenchEngine> {
   const url = process.env['HOLDFAST_TEST_PG']
   const server = url === undefined ? await startPostgres() : { url, stop: async () => {} }
   const store = postgres(server.url)
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
-  await client.query('DROP TABLE IF EXISTS raw')
   await client.query(
-    'CREATE TABLE raw (thread text, seq bigint, body text, PRIMARY KEY (thread, seq))',
+    'CREATE TABLE IF NOT EXISTS raw (thread text, seq bigint, body text, PRIMARY KEY (thread, seq))',
   )
   return {
     name: 'PostgreSQL',
