@@ -27,12 +27,12 @@ async function openContender(
 const [kind, name] = process.argv.slice(2) as [TurnContender, BenchEngine['name']]
 const engine = name === 'SQLite' ? openSqlite() : await openPostgres()
 const contender = await openContender(kind, engine)
-process.on('message', async () => {
+const takeTurn = async (): Promise<TurnTaken> => {
   const before = contender.commits()
   const start = performance.now()
   await contender.run()
-  const taken: TurnTaken = { ms: performance.now() - start, commits: contender.commits() - before }
-  process.send?.(taken)
-})
+  return { ms: performance.now() - start, commits: contender.commits() - before }
+}
+process.on('message', () => void takeTurn().then((taken) => process.send?.(taken)))
 process.on('disconnect', () => void engine.close().finally(() => process.exit(0)))
 process.send?.('ready')
