@@ -13,8 +13,10 @@ function pick(text: string, below: number): number {
 const conditions = ['Sunny', 'Partly cloudy', 'Cloudy', 'Light rain', 'Windy', 'Snow'] as const
 const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday'] as const
 
-const conditionOf = (key: string): string =>
-  conditions[pick(key, conditions.length)] ?? conditions[0]
+function conditionOf(key: string, temperatureC: number): string {
+  const condition = conditions[pick(key, conditions.length)] ?? conditions[0]
+  return condition === 'Snow' && temperatureC > 2 ? 'Light rain' : condition
+}
 
 export function weatherIn(city: string) {
   const temperatureC = pick(city, 30) - 2
@@ -22,7 +24,7 @@ export function weatherIn(city: string) {
     city,
     temperatureC,
     feelsLikeC: temperatureC - pick(`${city} feels`, 4),
-    condition: conditionOf(city),
+    condition: conditionOf(city, temperatureC),
     humidityPercent: 40 + pick(`${city} humidity`, 50),
     windKph: 3 + pick(`${city} wind`, 40),
     forecast: days.map((day) => {
@@ -31,7 +33,7 @@ export function weatherIn(city: string) {
         day,
         highC,
         lowC: highC - 4 - pick(day, 4),
-        condition: conditionOf(`${city} ${day}`),
+        condition: conditionOf(`${city} ${day}`, highC),
       }
     }),
   }
