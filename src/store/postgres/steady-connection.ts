@@ -23,14 +23,14 @@ export function createSteadyConnection(pool: pg.Pool, poolSize: number): SteadyC
     const client = kept
     kept = undefined
     clearTimeout(timer)
+    // It is borrowed again and again in its life.
+    client?.removeListener('end', drop)
     client?.release(isBroken)
   }
+  const drop = () => letGo(true)
   const borrow = async (): Promise<pg.PoolClient> => {
     const client = await pool.connect()
-    client.once('end', () => {
-      if (kept === client) letGo(true)
-    })
-    return client
+    return client.once('end', drop)
   }
 
   return {
