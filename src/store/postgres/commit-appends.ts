@@ -11,8 +11,8 @@ import { sealTurns } from './seal-turns.ts'
 import type { RunStatement } from './statement.ts'
 
 /**
- * One statement for the whole group. It becomes a transaction of several where turns are sealed, or
- * where a thread has more than one append: each statement takes one of each thread.
+ * One statement for the whole group. It becomes a transaction of several where turns are sealed that
+ * have to be read back, or where a thread has more than one append: each statement takes one of each.
  */
 export async function commitAppends(
   database: Database,

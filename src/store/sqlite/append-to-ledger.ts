@@ -107,7 +107,7 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
       const place = [turn, before + offset + 1] as const
       statements.insertCall.run(thread, id, ...place, name ?? '', life, input, output, modelOutput)
     } else if (name === undefined && input === null) {
-      statements.settleCall.run(life, output, modelOutput, thread, id)
+      statements.moveCall.run(life, output, modelOutput, thread, id)
     } else {
       statements.updateCall.run(life, name ?? null, input, output, modelOutput, thread, id)
     }

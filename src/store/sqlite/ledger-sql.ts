@@ -101,7 +101,7 @@ export const ledgerSql = {
   updateCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
     output = ?, model_output = ? WHERE thread = ? AND call_id = ?`,
   /** What has been said of a call stays as it is: SQLite copies only what an UPDATE names. */
-  settleCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
+  moveCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
     WHERE thread = ? AND call_id = ?`,
   readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,

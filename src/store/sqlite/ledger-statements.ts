@@ -147,9 +147,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         ...OfCall,
       ]
     >(sql.updateCall),
-    settleCall: prepare<
+    moveCall: prepare<
       [life: CallLife, output: string | null, modelOutput: string | null, ...OfCall]
-    >(sql.settleCall),
+    >(sql.moveCall),
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
       sql.readOutput,
