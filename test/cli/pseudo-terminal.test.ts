@@ -36,6 +36,7 @@ function writeMany(folder: string): string {
   return file
 }
 
+// Elsewhere than on Linux there is no command that gives a program a terminal; see `hasTerminal`.
 describe.skipIf(!hasTerminal)('in a real terminal (util-linux `script`)', () => {
   const importInto = (folder: string) =>
     `'${process.execPath}' --conditions=holdfast-source '${executable}' import '${writeMany(folder)}' --db '${join(folder, 'x.db')}'`

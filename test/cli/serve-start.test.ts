@@ -77,6 +77,7 @@ describe('holdfast serve, at its start', () => {
     )
   })
 
+  // On Windows a browser is opened by the shell, which nothing can stand in for.
   it.skipIf(process.platform === 'win32')('--open hands its address to a browser', async () => {
     // Stands for the browser: what it was given is seen in the server's own log.
     const browser = '#!/usr/bin/env node\nvoid fetch(process.argv[2], { method: "DELETE" })\n'

@@ -1,0 +1,60 @@
+import type { TurnFact } from '../core/event.ts'
+import { parseCallId } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
+import type { UiChunk } from '../views/ui-chunk.ts'
+import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { turnOf } from './turn-of.ts'
+
+export const callId = parseCallId('c1')
+export const call = { id: callId, providerCallId: 'call_1', name: 'weather' }
+export const begin: TurnFact = { type: 'step-started', step: 0 }
+export const text: readonly TurnFact[] = [
+  { type: 'text-started', block: '0', kind: 'text' },
+  { type: 'text-appended', block: '0', delta: 'Look' },
+  { type: 'text-appended', block: '0', delta: 'ing' },
+  { type: 'text-ended', block: '0' },
+]
+export const announced: TurnFact = { type: 'call-announced', callId, call }
+export const heard: TurnFact = { type: 'call-input-appended', callId, delta: '{"city":"Oslo"}' }
+export const record = (
+  approval: 'required' | 'not-required',
+  input: Json = { city: 'Oslo' },
+): TurnFact => ({
+  type: 'call-recorded',
+  callId,
+  call,
+  input,
+  approval,
+})
+export const over: TurnFact = { type: 'step-ended', finishReason: 'tool-calls' }
+export const succeeded: TurnFact = {
+  type: 'call-settled',
+  callId,
+  outcome: { state: 'succeeded', output: { kind: 'inline', value: 20 } },
+}
+export const accepted = (editedInput: Json): TurnFact => ({
+  type: 'call-decided',
+  callId,
+  decision: { kind: 'accepted', by: 'ana', at: 1, inputHash: 'h' },
+  editedInput,
+})
+export const paused: TurnFact = { type: 'turn-paused', waitingFor: 'approval' }
+export const resumed: TurnFact = { type: 'turn-resumed' }
+export const completed: TurnFact = { type: 'turn-ended', ending: { kind: 'completed' } }
+
+/** The chunks of a client that saw the turn after each number of facts. */
+export function chunksOf(
+  facts: readonly TurnFact[],
+  cuts: readonly number[],
+  sdk?: SdkVersion,
+): readonly UiChunk[] {
+  let cursor = createUiChunkCursor(sdk === undefined ? {} : { sdk })
+  return cuts.flatMap((cut) => {
+    const next = nextChunks(cursor, turnOf(...facts.slice(0, cut)))
+    cursor = next.cursor
+    return next.chunks
+  })
+}
+export const everyCut = (facts: readonly TurnFact[]) => facts.map((_, index) => index + 1)
+export const typesOf = (chunks: readonly UiChunk[]) => chunks.map(({ type }) => type)
