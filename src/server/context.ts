@@ -64,10 +64,14 @@ export async function findThread(context: ServerContext, request: RouteRequest):
 
 export async function readOwned(
   { holdfast }: ServerContext,
-  { ownerId }: RouteRequest,
+  request: RouteRequest,
   id: ThreadId,
 ): Promise<Thread> {
-  const thread = await holdfast.store.readThread(id)
+  return asOwned(await holdfast.store.readThread(id), request)
+}
+
+/** Another owner's thread is as if it were not there (HT2). */
+export function asOwned(thread: Thread | null, { ownerId }: RouteRequest): Thread {
   if (thread === null || thread.ownerId !== ownerId) throw notFound('thread')
   return thread
 }

@@ -6,7 +6,14 @@ import type { SendResult } from '../../engine/send.ts'
 import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { type Reply, withReply } from '../chat-response.ts'
-import { findThread, parameter, readOwned, type ServerContext, threadOf } from '../context.ts'
+import {
+  asOwned,
+  findThread,
+  parameter,
+  readOwned,
+  type ServerContext,
+  threadOf,
+} from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound } from '../http-error.ts'
 import { toKnownTurn } from '../known-turn.ts'
@@ -41,9 +48,9 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
         withReply(context, request, async (reply) => {
           const message = parameter(request.url, 'message')
           // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault.
-          const isNew = (await holdfast.store.readThread(threadOf(request))) === null
-          if (isNew && message === undefined) return new Response(null, { status: 204 })
-          const { id } = await findThread(context, request)
+          const thread = await holdfast.store.readThread(threadOf(request))
+          if (thread === null && message === undefined) return new Response(null, { status: 204 })
+          const { id } = asOwned(thread, request)
           const turn =
             message === undefined
               ? await findLive(context, id)

@@ -10,8 +10,8 @@ export interface SteadyConnection {
 const idleMs = 100
 
 /**
- * To borrow a connection anew for each of many small commits takes a fifth of their time. There is one
- * commit at a time; whoever comes meanwhile borrows another, and a pool of one is left to all.
+ * To borrow a connection anew for each of many small commits is a good part of what they take. There is
+ * one commit at a time; whoever comes meanwhile borrows another, and a pool of one is left to all.
  */
 export function createSteadyConnection(pool: pg.Pool, poolSize: number): SteadyConnection {
   let kept: pg.PoolClient | undefined
