@@ -57,6 +57,7 @@ export interface AuditMessage {
   readonly calls: readonly AuditCall[]
 }
 
+/** One fact, taken out of its pack. */
 export interface AuditEvent {
   readonly kind: 'event'
   readonly seq: Seq
@@ -64,7 +65,6 @@ export interface AuditEvent {
   readonly ofTurn: boolean
   /** Null though it is of a turn: there is no such turn. */
   readonly turn: AuditEventTurn | null
-  readonly callId: CallId | null
   readonly at: number
   readonly payload: string
 }
@@ -134,12 +134,11 @@ export type RowChange =
       readonly body?: string
       readonly isOpen?: true
     }
-  /** Put in the place of what stood there, if anything did. */
+  /** Put in the place of what stood there, if anything did, and outside of any pack. */
   | {
       readonly kind: 'set-event'
       readonly seq: Seq
       readonly turn: { readonly turnId: MessageId; readonly seq: Seq } | null
-      readonly callId: CallId | null
       readonly at: number
       readonly payload: string
     }

@@ -12,7 +12,7 @@ import { type CallLife, isCallEvent, turnTransition } from '../core/life.ts'
 import type { TurnStatus, UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toEventPayload } from './event-row.ts'
+import { createPackBuilder, type PlannedPack } from './event-pack.ts'
 import { extendCallPaths, extendPaths, noPaths, type Paths } from './paths.ts'
 
 /**
@@ -21,7 +21,7 @@ import { extendCallPaths, extendPaths, noPaths, type Paths } from './paths.ts'
  * cycle of its own.
  */
 export interface AppendPlan {
-  readonly rows: readonly PlannedRow[]
+  readonly packs: readonly PlannedPack[]
   readonly messages: readonly PlannedMessage[]
   readonly turns: ReadonlyMap<MessageId, PlannedTurn>
   readonly calls: ReadonlyMap<CallId, PlannedCall>
@@ -33,15 +33,6 @@ export interface AppendPlan {
 }
 
 /** `offset` is the event's place in the append: its seq is the thread's seq before, plus offset, plus one. */
-export interface PlannedRow {
-  readonly offset: number
-  readonly turnId: MessageId | null
-  readonly callId: CallId | null
-  readonly at: number
-  /** See `toEventPayload`. */
-  readonly payload: string
-}
-
 export type PlannedMessage =
   | {
       readonly offset: number
@@ -80,7 +71,7 @@ const turnStatuses = ['absent', 'running', 'waiting', 'ended'] as const satisfie
 )[]
 
 export function planAppend(events: readonly NewEvent[]): AppendPlan {
-  const rows: PlannedRow[] = []
+  const builder = createPackBuilder()
   const messages: PlannedMessage[] = []
   const turns = new Map<MessageId, PlannedTurn>()
   const calls = new Map<CallId, PlannedCall>()
@@ -101,7 +92,7 @@ export function planAppend(events: readonly NewEvent[]): AppendPlan {
       if (isCallEvent(event)) {
         calls.set(event.callId, planCall(calls.get(event.callId), event, offset))
       }
-      rows.push(toRow(event, offset))
+      builder.add(event, event.turnId, offset)
       continue
     }
     switch (event.type) {
@@ -111,17 +102,18 @@ export function planAppend(events: readonly NewEvent[]): AppendPlan {
         break
       case 'messages-retired':
         retired.push(...event.messageIds)
-        rows.push(toRow(event, offset))
+        builder.add(event, null, offset)
         break
       case 'thread-renamed':
         title = event.title
-        rows.push(toRow(event, offset))
+        builder.add(event, null, offset)
         break
       default:
         assertNever(event)
     }
   }
-  return { rows, messages, turns, calls, retired, title, activityAt, size: events.length }
+  const packs = builder.packs()
+  return { packs, messages, turns, calls, retired, title, activityAt, size: events.length }
 }
 
 function planTurn(planned: PlannedTurn | undefined, event: NewTurnEvent): PlannedTurn {
@@ -191,14 +183,4 @@ function toMessage(
 ): PlannedMessage {
   const { messageId: id, role, at, parts, metadata } = event
   return { offset, id, role, at, body: JSON.stringify({ parts, metadata }) }
-}
-
-function toRow(event: NewEvent, offset: number): PlannedRow {
-  return {
-    offset,
-    turnId: isTurnEvent(event) ? event.turnId : null,
-    callId: 'callId' in event ? event.callId : null,
-    at: event.at,
-    payload: toEventPayload(event),
-  }
 }

@@ -84,6 +84,11 @@ export interface Append {
   readonly events: readonly NewEvent[]
   /** Refused as `stale` unless the thread stands exactly here. */
   readonly expectedSeq?: Seq
+  /**
+   * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
+   * that exists and is another owner's is none to this append.
+   */
+  readonly create?: Omit<NewThread, 'id'>
   readonly lease?: LeaseUse
   /** Turns whose facts are replaced by their fold in the same transaction. They must have ended. */
   readonly seal?: readonly MessageId[]

@@ -106,14 +106,7 @@ export class ThreadCheck {
     if (!open.hasStart) {
       const payload = JSON.stringify({ type: 'turn-started', replyTo: null })
       const turn = { turnId: messageId, seq }
-      const change = {
-        kind: 'set-event',
-        seq,
-        turn,
-        callId: null,
-        at: row.createdAt,
-        payload,
-      } as const
+      const change = { kind: 'set-event', seq, turn, at: row.createdAt, payload } as const
       this.#find({ kind: 'seq-gap', messageId, seq, what: 'The start of a turn is lost.' }, [
         change,
       ])
@@ -169,7 +162,7 @@ export class ThreadCheck {
   #findGap(from: Seq, to: Seq): void {
     const what = from === to ? 'A fact is lost.' : `The facts from ${from} to ${to} are lost.`
     const payload = lostPayload(from)
-    const place = { kind: 'set-event', seq: to, turn: null, callId: null, at: this.#now } as const
+    const place = { kind: 'set-event', seq: to, turn: null, at: this.#now } as const
     this.#find({ kind: 'seq-gap', seq: to, what }, [{ ...place, payload }])
   }
 
@@ -202,11 +195,10 @@ const ofTurn = ({ turn }: AuditEvent) => (turn === null ? {} : { messageId: turn
 
 const remove = (seq: Seq): RowChange => ({ kind: 'remove-event', seq })
 
-const lose = ({ seq, callId, at }: AuditEvent, turn: AuditEvent['turn']): RowChange => ({
+const lose = ({ seq, at }: AuditEvent, turn: AuditEvent['turn']): RowChange => ({
   kind: 'set-event',
   seq,
   turn,
-  callId: turn === null ? null : callId,
   at,
   payload: lostPayload(),
 })

@@ -113,10 +113,10 @@ function loseResult(
     resolution === undefined
       ? { ...told, outcome: { state: 'interrupted', cause: 'crashed' } }
       : { ...told, resolution: { ...resolution, kind: 'skip' } }
-  const { seq, turn, callId, at } = event
+  const { seq, turn, at } = event
   return {
     life: resolution === undefined ? 'interrupted' : 'skipped',
-    changes: [{ kind: 'set-event', seq, turn, callId, at, payload: JSON.stringify(truth) }],
+    changes: [{ kind: 'set-event', seq, turn, at, payload: JSON.stringify(truth) }],
   }
 }
 

@@ -3,7 +3,7 @@ import type { CallId, Seq } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json.ts'
 import type { Turn } from '../../core/message.ts'
 import type { AuditEvent, AuditMessage } from '../../store/audit.ts'
-import { readEventRow } from '../../store/event-row.ts'
+import { readFact } from '../../store/event-pack.ts'
 import { parseStoredJson } from '../../store/stored-output.ts'
 import { isTurnBody, readTurnBody } from '../../store/turn-body.ts'
 
@@ -27,7 +27,7 @@ const unknownCall = { name: '', life: 'succeeded', input: 'null' } as const
 
 /** An event as its payload tells it, with a result wherever it says that there is one. */
 export const readToldEvent = ({ seq, at, turn, payload }: AuditEvent): LedgerEvent =>
-  readEventRow({ seq, at, turnId: turn?.turnId ?? null, payload, ...someOutput })
+  readFact({ seq, at, turnId: turn?.turnId ?? null }, parseStoredJson(payload), () => someOutput)
 
 /**
  * What stands in the place of facts that are lost. Readers do not know the type and pass over it as

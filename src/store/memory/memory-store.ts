@@ -5,7 +5,7 @@ import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createHintBoard } from '../hint-board.ts'
 import { type AppendPlan, planAppend } from '../plan-append.ts'
 import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
-import type { Hint, Store } from '../store.ts'
+import type { Append, Hint, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -34,26 +34,44 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     if (closed) throw new HoldfastError('store-closed', 'The store has been closed.')
   }
 
+  const newThread = ({ id, ownerId, title, at }: NewThread): MemoryThread => ({
+    thread: {
+      id,
+      ownerId,
+      title,
+      createdAt: at,
+      updatedAt: at,
+      seq: 0,
+      activity: nextActivity(),
+    },
+    messages: [],
+    events: [],
+    fence: 0,
+    lease: null,
+    stopFence: null,
+  })
+  /** What the append writes to; a new thread is kept only if it is not refused. */
+  const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
+    const stored = threads.get(threadId)
+    if (create === undefined) return stored
+    if (stored === undefined) return newThread({ id: threadId, ...create })
+    return stored.thread.ownerId === create.ownerId ? stored : undefined
+  }
+
   return {
     kind: 'memory',
 
-    async createThread({ id, ownerId, title, at }) {
+    async createThread(wanted) {
       open()
-      const found = threads.get(id)?.thread
+      const found = threads.get(wanted.id)?.thread
       if (found !== undefined) {
-        return found.ownerId === ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
+        return found.ownerId === wanted.ownerId
+          ? { kind: 'exists', thread: found }
+          : { kind: 'taken' }
       }
-      const thread = {
-        id,
-        ownerId,
-        title,
-        createdAt: at,
-        updatedAt: at,
-        seq: 0,
-        activity: nextActivity(),
-      }
-      threads.set(id, { thread, messages: [], events: [], fence: 0, lease: null, stopFence: null })
-      return { kind: 'created', thread }
+      const stored = newThread(wanted)
+      threads.set(wanted.id, stored)
+      return { kind: 'created', thread: stored.thread }
     },
 
     async readThread(id) {
@@ -84,10 +102,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const plans = appends.map((append) => planAppend(append.events))
       const changed = new Map<ThreadId, Hint>()
       const results = appends.map((append, index) => {
-        const stored = threads.get(append.threadId)
+        const stored = threadFor(append)
         if (stored === undefined) return { kind: 'no-thread' } as const
         const plan = plans[index] as AppendPlan
         const result = appendToMemory(stored, append, plan, { now, isAlive, nextActivity })
+        if (result.kind === 'appended') threads.set(append.threadId, stored)
         if (result.kind === 'appended' && append.events.length > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }

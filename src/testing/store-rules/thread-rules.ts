@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { Thread } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
@@ -20,7 +20,9 @@ import {
   succeeded,
   text,
   thread,
+  tryAppend,
   turn,
+  user,
 } from './thread-script.ts'
 
 const numbered = (index: number) => parseThreadId(`thread-${index}`)
@@ -65,6 +67,72 @@ export const threadRules: readonly StoreRule[] = [
       const again = { id: thread, ownerId: ana, title: 'Another', at: at + 1 }
       assert.deepEqual(await store.createThread(again), { kind: 'exists', thread: made.thread })
       assert.deepEqual(await (await reopen(store)).readThread(thread), made.thread)
+    },
+  },
+  {
+    id: 'LG2',
+    claim: 'makes a thread with its first append, in one commit, and no thread if that is refused',
+    async check({ open, reopen }) {
+      const store = await open()
+      const create = { ownerId: ana, title: 'Täglich 😀', at }
+      assert.equal((await tryAppend(store, [say('no')], { create, expectedSeq: 1 })).kind, 'stale')
+      assert.equal((await tryAppend(store, [ended()], { create })).kind, 'illegal')
+      assert.equal(await store.readThread(thread), null)
+      const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
+      const first = await append(store, [say('hi'), started()], { create, lease, expectedSeq: 0 })
+      assert.deepEqual([first.firstSeq, first.seq], [1, 2])
+      assert.ok((first.fence ?? 0) > 0)
+      const made = await store.readThread(thread)
+      assert.ok(made !== null)
+      const { activity, ...rest } = made
+      assert.deepEqual(rest, {
+        id: thread,
+        ownerId: ana,
+        title: 'Täglich 😀',
+        createdAt: at,
+        updatedAt: at,
+        seq: 2,
+      })
+      assert.ok(activity > 0)
+      const page = await readPage(store)
+      assert.deepEqual(
+        page.messages.map(({ id }) => id),
+        [turn, user],
+      )
+      assert.deepEqual(await (await reopen(store)).readThread(thread), made)
+    },
+  },
+  {
+    id: 'LG2',
+    claim: "adds to a thread that is there already, and to nobody else's",
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const other = { ownerId: ana, title: 'Another', at: at + 1 }
+      assert.equal((await append(store, [say('hi')], { create: other })).seq, 1)
+      assert.equal((await store.readThread(thread))?.title, '')
+      const taken = { create: { ...other, ownerId: ben } }
+      const second = say('mine', parseMessageId('second'))
+      assert.equal((await tryAppend(store, [second], taken)).kind, 'no-thread')
+      assert.equal((await store.readThread(thread))?.seq, 1)
+      assert.deepEqual(
+        (await store.listThreads({ ownerId: ben, limit: 9, before: null })).threads,
+        [],
+      )
+      // Two in one group: the first makes it, the second finds it.
+      const [a, b] = ['group-1', 'group-2'].map(parseThreadId) as [ThreadId, ThreadId]
+      const results = await store.commit([
+        { threadId: a, events: [say('1')], create: other },
+        { threadId: b, events: [say('2')], create: taken.create },
+        { threadId: a, events: [second], create: other },
+        { threadId: b, events: [second], create: other },
+      ])
+      assert.deepEqual(
+        results.map(({ kind }) => kind),
+        ['appended', 'appended', 'appended', 'no-thread'],
+      )
+      assert.equal((await store.readThread(a))?.seq, 2)
+      assert.equal((await store.readThread(b))?.ownerId, ben)
     },
   },
   {
