@@ -42,7 +42,8 @@ export function toDirectPart(part: ProviderPart, tools: ToolSet): Part | undefin
  */
 export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Called | undefined> {
   const tool = findTool(tools, part.toolName)
-  if (tool === undefined || part.providerExecuted === true || part.dynamic === true) return undefined
+  if (tool === undefined || part.providerExecuted === true || part.dynamic === true)
+    return undefined
   const parsed = parsePlainJson(part.input)
   if (parsed === undefined) return undefined
   const checked = await asSchema(tool.inputSchema).validate?.(parsed.value)

@@ -118,8 +118,7 @@ function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
 
-const isResult = (part: Part): boolean =>
-  part.type === 'tool-result' || part.type === 'tool-error'
+const isResult = (part: Part): boolean => part.type === 'tool-result' || part.type === 'tool-error'
 
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
 async function recordCall(
