@@ -1,15 +1,16 @@
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { toDirectCall, toDirectPart } from './direct-part.ts'
 import {
-  experimental_streamLanguageModelCall,
-  type Instructions,
-  type LanguageModel,
-  type LanguageModelStreamPart,
-  type ModelMessage,
-  type ToolSet,
-} from 'ai'
+  type LayerCall,
+  type LayeredCall,
+  openLayeredCall,
+  type Part,
+  type ProviderPart,
+} from './sdk-layer.ts'
 
 /** Settings that are handed to the model as they are. */
 export type CallSettings = Pick<
-  Parameters<typeof experimental_streamLanguageModelCall>[0],
+  LayerCall,
   | 'maxOutputTokens'
   | 'temperature'
   | 'topP'
@@ -33,15 +34,17 @@ export interface ModelCall {
   readonly signal: AbortSignal
 }
 
+/** `enough`: whatever else the model says is not wanted. */
+export type TakePart = (part: Part) => Taken | Promise<Taken>
+export type Taken = 'more' | 'enough'
+
 /**
- * The one place where a model is called: the AI SDK's single-call layer. It converts the prompt,
- * speaks to old model versions, downloads files, parses and validates calls; the loop is ours.
+ * The one place where a model is called. Its parts are handed over in order, each when the one before
+ * has been taken: a callback and no stream, because most parts are a few letters and are taken at once.
  */
-export async function callModel(
-  call: ModelCall,
-): Promise<AsyncIterable<LanguageModelStreamPart<ToolSet>>> {
+export async function callModel(call: ModelCall, take: TakePart): Promise<void> {
   const { model, instructions, messages, tools, settings, signal } = call
-  const { stream } = await experimental_streamLanguageModelCall({
+  const layered = await openLayeredCall({
     ...settings,
     model,
     messages,
@@ -51,5 +54,35 @@ export async function callModel(
     ...(instructions === undefined ? {} : { instructions }),
     _internal: { collectContent: false },
   })
-  return stream
+  // Where the model is told which tools it may use, the SDK watches over the calls that it makes.
+  const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
+  const { said } = layered
+  try {
+    for (;;) {
+      const { done, value } = await said.read()
+      if (done) return
+      const direct = isFree ? toDirectPart(value, tools) : undefined
+      if (direct !== undefined) {
+        const verdict = take(direct)
+        if ((typeof verdict === 'string' ? verdict : await verdict) === 'enough') return
+      } else {
+        for (const part of await translate(layered, value, isFree ? tools : undefined)) {
+          if ((await take(part)) === 'enough') return
+        }
+      }
+    }
+  } finally {
+    layered.close()
+    said.cancel().catch(() => undefined)
+  }
+}
+
+async function translate(
+  layered: LayeredCall,
+  said: ProviderPart,
+  tools: ToolSet | undefined,
+): Promise<readonly Part[]> {
+  const call =
+    tools !== undefined && said.type === 'tool-call' ? await toDirectCall(said, tools) : undefined
+  return call === undefined ? layered.translate(said) : [call]
 }

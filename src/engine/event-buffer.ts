@@ -14,6 +14,7 @@ export interface EventBuffer {
   restore(taken: readonly NewTurnEvent[]): void
 }
 
+type Mutable<Item> = { -readonly [Key in keyof Item]: Item[Key] }
 type Recorded = Extract<NewTurnEvent, { readonly type: 'call-recorded' }>
 type Piece = Extract<NewTurnEvent, { readonly delta: string }>
 const isPiece = (event: NewTurnEvent): event is Piece => 'delta' in event
@@ -28,20 +29,24 @@ const endsInHalf = (text: string): boolean => {
 export function createEventBuffer(): EventBuffer {
   let events: NewTurnEvent[] = []
   const halves = new Map<string, string>()
+  // The last event, as long as nobody but this buffer has seen it: then it is written on.
+  let open: Mutable<Piece> | null = null
 
   const add = (event: NewTurnEvent) => {
-    const last = events.at(-1)
+    open = null
+    events.push(event)
+  }
+  const addPiece = (piece: Piece) => {
     if (
-      last !== undefined &&
-      isPiece(last) &&
-      isPiece(event) &&
-      last.type === event.type &&
-      subjectOf(last) === subjectOf(event) &&
-      !('providerMetadata' in event)
+      open !== null &&
+      open.type === piece.type &&
+      subjectOf(open) === subjectOf(piece) &&
+      !('providerMetadata' in piece)
     ) {
-      events[events.length - 1] = { ...last, delta: last.delta + event.delta }
+      open.delta += piece.delta
     } else {
-      events.push(event)
+      open = { ...piece }
+      events.push(open)
     }
   }
 
@@ -57,7 +62,7 @@ export function createEventBuffer(): EventBuffer {
       }
       // Nearly always: no half waits, and this piece does not end in one.
       if (halves.size === 0 && !endsInHalf(event.delta)) {
-        if (event.delta !== '' || 'providerMetadata' in event) add(event)
+        if (event.delta !== '' || 'providerMetadata' in event) addPiece(event)
         return
       }
       const key = `${event.type} ${subjectOf(event)}`
@@ -65,13 +70,18 @@ export function createEventBuffer(): EventBuffer {
       halves.delete(key)
       if (endsInHalf(whole)) halves.set(key, whole.slice(-1))
       const delta = halves.has(key) ? whole.slice(0, -1) : whole
-      if (delta !== '' || 'providerMetadata' in event) add({ ...event, delta })
+      if (delta !== '' || 'providerMetadata' in event) addPiece({ ...event, delta })
     },
-    peek: () => events,
+    peek() {
+      open = null
+      return events
+    },
     restore(taken) {
+      open = null
       events = [...taken, ...events]
     },
     take() {
+      open = null
       const taken = events
       events = []
       return taken
@@ -88,6 +98,7 @@ export function createEventBuffer(): EventBuffer {
     const { dynamic: _, ...origin } = event.call
     // How it was first heard of stands, as in the fold.
     const call = begun.call.dynamic === true ? { ...origin, dynamic: true as const } : origin
+    open = null
     events = events.filter(
       (other) => other.type !== 'call-input-appended' || other.callId !== event.callId,
     )
@@ -102,6 +113,6 @@ export function createEventBuffer(): EventBuffer {
     if (half === undefined) return
     halves.delete(key)
     const { turnId, at, block } = event
-    add({ type: 'text-appended', turnId, at, block, delta: half })
+    addPiece({ type: 'text-appended', turnId, at, block, delta: half })
   }
 }

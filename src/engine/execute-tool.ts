@@ -23,18 +23,12 @@ export interface ToolRun {
  */
 export async function executeTool(run: ToolRun): Promise<CallOutcome> {
   if (run.signal.aborted) return stopped
-  const told = new AbortController()
   const over = Promise.withResolvers<'timeout' | 'stopped'>()
-  const end = (why: 'timeout' | 'stopped') => {
-    over.resolve(why)
-    told.abort()
-  }
-  const stop = () => end('stopped')
+  const stop = () => over.resolve('stopped')
   run.signal.addEventListener('abort', stop)
-  const cancel =
-    run.timeoutMs === undefined ? undefined : run.clock.after(run.timeoutMs, () => end('timeout'))
+  const { signal, cancel } = limit(run, () => over.resolve('timeout'))
   try {
-    const ended = await Promise.race([execute(run, told.signal), over.promise])
+    const ended = await Promise.race([execute(run, signal), over.promise])
     if (ended === 'stopped') return stopped
     if (ended !== 'timeout') return ended
     const error = `The tool took longer than ${run.timeoutMs} ms.`
@@ -46,6 +40,20 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     cancel?.()
     run.signal.removeEventListener('abort', stop)
   }
+}
+
+/** What tells the tool that nobody waits for it any more: the run has ended, or its time is over. */
+function limit(
+  { signal, timeoutMs, clock }: ToolRun,
+  onTimeout: () => void,
+): { readonly signal: AbortSignal; readonly cancel?: () => void } {
+  if (timeoutMs === undefined) return { signal }
+  const late = new AbortController()
+  const cancel = clock.after(timeoutMs, () => {
+    onTimeout()
+    late.abort()
+  })
+  return { signal: AbortSignal.any([signal, late.signal]), cancel }
 }
 
 const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }

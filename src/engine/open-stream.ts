@@ -1,12 +1,10 @@
-import type { LanguageModelStreamPart, ToolSet } from 'ai'
-import { callModel, type ModelCall } from './call-model.ts'
+import { callModel, type ModelCall, type TakePart, type Taken } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
+import type { Part } from './sdk-layer.ts'
 import { messageOf } from './translate-part.ts'
-
-type Part = LanguageModelStreamPart<ToolSet>
 
 const longestDelayMs = 30_000
 
@@ -20,41 +18,25 @@ export interface StreamSource {
 
 /**
  * One model call, tried again with back-off as long as nothing of an answer has come, and never
- * after. It either ends with the model's own word that it is over, or throws.
+ * after. It either ends with the model's own word that it is over, or with `enough`, or throws.
  */
-export async function* openStream(run: StreamSource): AsyncGenerator<Part> {
+export async function openStream(run: StreamSource, take: TakePart): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    // What comes before the answer waits for it: the next attempt would say it again.
-    const held: Part[] = []
-    let began = false
-    let failed = false
+    const gate = createGate(take)
     try {
-      for await (const part of await callModel(await run.modelCall())) {
-        if (part.type === 'error') throw part.error
-        const end = part.type === 'model-call-end' ? part.finishReason : undefined
-        // Providers close a stream that was cut off in good order; only its last word tells.
-        if (end === 'interrupted') break
-        if (end === 'error') {
-          // Why may be said after the end.
-          failed = true
-          continue
-        }
-        if (!began) {
-          held.push(part)
-          began = isAnswer(part)
-          if (began) yield* held
-        } else yield part
-        if (end !== undefined) return
-      }
-      throw failed
+      await callModel(await run.modelCall(), gate.pass)
+      if (gate.isOver) return
+      throw gate.hasFailed
         ? new Error('It ended with an error and gave no reason.')
         : new StreamCutError('no end of the stream')
     } catch (error) {
+      // What its taker could not do with the answer is no fault of the model.
+      if (gate.isTaking) throw error
       const fault = toModelFault(error, run.clock.now())
       const isLast = attempt > run.options.modelRetries
-      if (began || isLast || !fault.isRetryable || run.signal.aborted) {
+      if (gate.hasBegun || isLast || !fault.isRetryable || run.signal.aborted) {
         // It was reached, and then it was gone.
-        throw began && fault.code === 'network'
+        throw gate.hasBegun && fault.code === 'network'
           ? new StreamCutError(messageOf(error), { cause: error })
           : error
       }
@@ -63,6 +45,48 @@ export async function* openStream(run: StreamSource): AsyncGenerator<Part> {
       run.hooks.modelRetried({ attempt, delayMs, code: fault.code, message: fault.message })
       await wait(run.clock, delayMs, run.signal)
     }
+  }
+}
+
+/** Lets an answer through from its first word on, and knows how it ended. */
+function createGate(take: TakePart) {
+  // What comes before the answer waits for it: the next attempt would say it again.
+  const held: Part[] = []
+  const gate = { hasBegun: false, hasFailed: false, isOver: false, isTaking: false, pass }
+  return gate
+
+  function pass(part: Part): Taken | Promise<Taken> {
+    if (part.type === 'error') throw part.error
+    const end = part.type === 'model-call-end' ? part.finishReason : undefined
+    // Providers close a stream that was cut off in good order; only its last word tells.
+    if (end === 'interrupted') return 'enough'
+    if (end === 'error') {
+      // Why may be said after the end.
+      gate.hasFailed = true
+      return 'more'
+    }
+    if (gate.hasBegun) return hand(part, end !== undefined)
+    held.push(part)
+    gate.hasBegun = isAnswer(part)
+    return gate.hasBegun ? handAll(end !== undefined) : 'more'
+  }
+
+  function hand(part: Part, isLast: boolean): Taken | Promise<Taken> {
+    gate.isTaking = true
+    const verdict = take(part)
+    if (typeof verdict !== 'string') return verdict.then((late) => settle(late, isLast))
+    return settle(verdict, isLast)
+  }
+
+  function settle(verdict: Taken, isLast: boolean): Taken {
+    gate.isTaking = false
+    gate.isOver = isLast || verdict === 'enough'
+    return gate.isOver ? 'enough' : 'more'
+  }
+
+  async function handAll(isLast: boolean): Promise<Taken> {
+    for (const part of held) if ((await hand(part, false)) === 'enough') return 'enough'
+    return settle('more', isLast)
   }
 }
 

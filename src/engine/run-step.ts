@@ -5,14 +5,15 @@ import type { Json } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { hashInput } from './hash-input.ts'
+import type { Taken } from './call-model.ts'
 import { openStream } from './open-stream.ts'
 import type { Run } from './run-context.ts'
+import type { Part } from './sdk-layer.ts'
 import { toJson } from './to-json.ts'
 import {
   createPartTranslator,
   messageOf,
   type SdkCall,
-  type SdkPart,
   toFinishReason,
   toUsage,
 } from './translate-part.ts'
@@ -48,47 +49,64 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     newCallId: run.newCallId,
   })
   let model: string | undefined
+  let finishReason: FinishReason = 'interrupted'
   // Of each call that is streamed, whether any of its arguments has come.
   const streamed = new Map<string, boolean>()
   // How the stream ends says whether these calls are as they were meant.
   const doubtful: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
-  for await (const part of openStream(run)) {
-    if (run.signal.aborted) break
-    if (part.type === 'model-call-response-metadata') model = part.modelId ?? model
-    if (part.type === 'tool-input-start') streamed.set(part.id, false)
-    if (part.type === 'tool-input-delta' && part.delta !== '') streamed.set(part.id, true)
-    if (part.type === 'tool-call') {
-      const call = translator.originOf(part)
-      if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
-      else {
-        for (const event of await recordCall(run, part, call)) run.ledger.push(event)
-        run.ledger.flushSoon()
-      }
-    } else if (part.type === 'model-call-end') {
-      const finishReason = toFinishReason(part.finishReason)
-      const usage = toUsage(part.usage)
-      const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
-      const step = { type: 'step-ended', finishReason, usage } as const
-      const cutOff = [...translator.unfinished()]
-      for (const { part: whole, call } of doubtful) {
-        if (finishReason === 'length') cutOff.push(call.id)
-        else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
-      }
-      // A call that the token limit cut off has no whole arguments and never will (ST4).
-      for (const callId of cutOff) {
-        const outcome = { state: 'interrupted', cause: 'over-limit' } as const
-        run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
-      }
-      run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
+
+  const takeCall = async (part: SdkCall): Promise<Taken> => {
+    const call = translator.originOf(part)
+    if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
+    else {
+      for (const event of await recordCall(run, part, call)) run.ledger.push(event)
       run.ledger.flushSoon()
-      return finishReason
-    } else {
-      for (const event of translator.translate(part)) run.ledger.push(event)
-      if (isResult(part)) run.ledger.flushSoon()
-      if (run.ledger.pending > mostBuffered) await run.ledger.commit()
     }
+    return 'more'
   }
-  return 'interrupted'
+  const takeEnd = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
+    finishReason = toFinishReason(part.finishReason)
+    const usage = toUsage(part.usage)
+    const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
+    const step = { type: 'step-ended', finishReason, usage } as const
+    const cutOff = [...translator.unfinished()]
+    for (const { part: whole, call } of doubtful) {
+      if (finishReason === 'length') cutOff.push(call.id)
+      else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
+    }
+    // A call that the token limit cut off has no whole arguments and never will (ST4).
+    for (const callId of cutOff) {
+      const outcome = { state: 'interrupted', cause: 'over-limit' } as const
+      run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
+    }
+    run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
+    run.ledger.flushSoon()
+    return 'enough'
+  }
+
+  await openStream(run, (part) => {
+    if (run.signal.aborted) return 'enough'
+    switch (part.type) {
+      case 'tool-call':
+        return takeCall(part)
+      case 'model-call-end':
+        return takeEnd(part)
+      case 'model-call-response-metadata':
+        model = part.modelId ?? model
+        break
+      case 'tool-input-start':
+        streamed.set(part.id, false)
+        break
+      case 'tool-input-delta':
+        if (part.delta !== '') streamed.set(part.id, true)
+        break
+    }
+    for (const event of translator.translate(part)) run.ledger.push(event)
+    if (isResult(part)) run.ledger.flushSoon()
+    if (run.ledger.pending <= mostBuffered) return 'more'
+    return run.ledger.commit().then(() => 'more')
+  })
+  return finishReason
 }
 
 /**
@@ -100,8 +118,7 @@ function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
 
-const isResult = (part: SdkPart): boolean =>
-  part.type === 'tool-result' || part.type === 'tool-error'
+const isResult = (part: Part): boolean => part.type === 'tool-result' || part.type === 'tool-error'
 
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
 async function recordCall(

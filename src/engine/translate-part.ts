@@ -59,7 +59,10 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     const known = blocks.get(`${kind} ${part.id}`)
     // Nearly all that a model says.
     if (verb === 'append' && known !== undefined && part.providerMetadata == null) {
-      return delta === '' ? [] : [fact({ type: 'text-appended', block: known, delta })]
+      const { turnId } = options
+      return delta === ''
+        ? []
+        : [{ type: 'text-appended', turnId, at: options.now(), block: known, delta }]
     }
     const metadata = metadataOf(part.providerMetadata)
     if (verb === 'start' || known === undefined) {

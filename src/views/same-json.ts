@@ -10,8 +10,14 @@ export function sameJson(left: Json | undefined, right: Json | undefined): boole
     )
   }
   if (!isJsonObject(left) || !isJsonObject(right)) return false
-  const keys = new Set([...Object.keys(left), ...Object.keys(right)])
-  return [...keys].every((key) => sameJson(own(left, key), own(right, key)))
+  for (const key in left) {
+    if (Object.hasOwn(left, key) && !sameJson(left[key], own(right, key))) return false
+  }
+  for (const key in right) {
+    const isExtra = Object.hasOwn(right, key) && !Object.hasOwn(left, key)
+    if (isExtra && right[key] !== undefined) return false
+  }
+  return true
 }
 
 const own = (object: { readonly [key: string]: Json }, key: string): Json | undefined =>

@@ -1,0 +1,75 @@
+import { asSchema, type ToolSet } from 'ai'
+import type { Part, ProviderPart } from './sdk-layer.ts'
+
+type Calling = Extract<ProviderPart, { readonly type: 'tool-call' }>
+type Called = Extract<Part, { readonly type: 'tool-call' }>
+
+/** Parts that the SDK hands on as they are, or nearly so. Undefined: the SDK has to see it. */
+export function toDirectPart(part: ProviderPart, tools: ToolSet): Part | undefined {
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return {
+        type: part.type,
+        id: part.id,
+        text: part.delta,
+        ...(part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata }),
+      }
+    case 'text-start':
+    case 'text-end':
+    case 'reasoning-start':
+    case 'reasoning-end':
+    case 'tool-input-delta':
+    case 'tool-input-end':
+      return part
+    case 'tool-input-start': {
+      const tool = findTool(tools, part.toolName)
+      return {
+        ...part,
+        dynamic: part.dynamic ?? tool?.type === 'dynamic',
+        ...(tool?.title === undefined ? {} : { title: tool.title }),
+        ...(tool?.metadata === undefined ? {} : { toolMetadata: tool.metadata }),
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * A call of a tool of ours whose arguments are as the tool wants them. Undefined for all others: what
+ * is wrong with them, or special, is for the SDK to say.
+ */
+export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Called | undefined> {
+  const tool = findTool(tools, part.toolName)
+  if (tool === undefined || part.providerExecuted === true || part.dynamic === true)
+    return undefined
+  const parsed = parsePlainJson(part.input)
+  if (parsed === undefined) return undefined
+  const checked = await asSchema(tool.inputSchema).validate?.(parsed.value)
+  if (checked?.success === false) return undefined
+  return {
+    type: 'tool-call',
+    toolCallId: part.toolCallId,
+    toolName: part.toolName,
+    input: checked === undefined ? parsed.value : checked.value,
+    ...(tool.type === 'dynamic' ? { dynamic: true } : {}),
+    ...(tool.title === undefined ? {} : { title: tool.title }),
+    ...(tool.metadata === undefined ? {} : { toolMetadata: tool.metadata }),
+    ...(part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata }),
+  } as Called
+}
+
+const findTool = (tools: ToolSet, name: string): ToolSet[string] | undefined =>
+  Object.hasOwn(tools, name) ? tools[name] : undefined
+
+/** Text that could spell a key by which an object is given another prototype is left to the SDK. */
+function parsePlainJson(text: string): { readonly value: unknown } | undefined {
+  if (text.trim() === '') return { value: {} }
+  if (/__proto__|constructor|\\u/.test(text)) return undefined
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
