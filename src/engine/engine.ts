@@ -46,6 +46,7 @@ export interface Begin {
   readonly how: TurnStart
   readonly events: readonly NewEvent[]
   readonly expectedSeq: Seq
+  readonly create?: Append['create']
   readonly seal?: readonly MessageId[]
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
@@ -130,7 +131,7 @@ export function createEngine(parts: EngineParts): Engine {
     runs,
     append,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, seal } = begin
+      const { threadId, turnId, events, expectedSeq, create, seal } = begin
       const result = await append({
         threadId,
         events,
@@ -141,6 +142,7 @@ export function createEngine(parts: EngineParts): Engine {
           ttlMs: options.leaseMs,
           turnId,
         },
+        ...(create === undefined ? {} : { create }),
         ...(seal === undefined ? {} : { seal }),
       })
       if (result.kind === 'appended' && result.fence !== undefined) {

@@ -1,7 +1,8 @@
 import type { NewEvent } from '../core/event.ts'
 import { foldThread } from '../core/fold-thread.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, Turn, TurnEnding, UserPart } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
@@ -18,6 +19,8 @@ export interface SendRequest {
   }
   /** Edit: this message, and all that came after it, is replaced by the new one. */
   readonly replaces?: MessageId
+  /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
+  readonly create?: { readonly ownerId: OwnerId; readonly title: string }
 }
 
 export interface RegenerateRequest {
@@ -28,7 +31,13 @@ export interface RegenerateRequest {
 
 /** `after`: following from this seq shows the turn from its beginning. */
 export type SendResult =
-  | { readonly kind: 'started'; readonly turnId: MessageId; readonly after: Seq }
+  | {
+      readonly kind: 'started'
+      readonly turnId: MessageId
+      readonly after: Seq
+      /** As it was stored: followed from its `lastSeq` on, nothing of it is missed. */
+      readonly turn: Turn
+    }
   /** The same message again: its run is live, or was (RS5). */
   | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
@@ -39,11 +48,21 @@ const mostAttempts = 50
 
 /** With `work`, the answer is produced by something else than the engine's loop and recorded. */
 export function send(engine: Engine, request: SendRequest, work?: WorkFor): Promise<SendResult> {
-  const { message, replaces, threadId } = request
+  const { message, replaces, threadId, create } = request
+  let isNew = create !== undefined
   return attempt(
     engine,
-    threadId,
+    request,
     async () => {
+      const { id, ...content } = message
+      const at = engine.clock.now()
+      const replyTo = id
+      const added = { type: 'message-added', at, messageId: id, role: 'user', ...content } as const
+      if (isNew) {
+        // Most often there is nothing to read; and if there is, the commit says so.
+        isNew = false
+        return { seq: 0, last: undefined, retired: [], replyTo, events: [added], history: [] }
+      }
       const target = replaces ?? message.id
       const { store } = engine
       const exists = async () => (await store.readMessage(threadId, target)) !== null
@@ -67,14 +86,12 @@ export function send(engine: Engine, request: SendRequest, work?: WorkFor): Prom
       if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
-      const { id, ...content } = message
-      const at = engine.clock.now()
       return {
         seq: read.seq,
         last: read.messages[0],
         retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
-        replyTo: id,
-        events: [{ type: 'message-added', at, messageId: id, role: 'user', ...content }],
+        replyTo,
+        events: [added],
         history: read.isWhole && read.isOneRead ? read.messages.toReversed() : null,
       }
     },
@@ -86,7 +103,7 @@ export type WorkFor = (turnId: MessageId) => Work
 
 export function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
   const { threadId, messageId } = request
-  return attempt(engine, threadId, async () => {
+  return attempt(engine, request, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
       (messageId === undefined || message.id === messageId || message.replyTo === messageId)
@@ -123,7 +140,7 @@ interface Plan {
  */
 async function attempt(
   engine: Engine,
-  threadId: ThreadId,
+  { threadId, create }: Pick<SendRequest, 'threadId' | 'create'>,
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
@@ -147,19 +164,23 @@ async function attempt(
         : [{ type: 'messages-retired', at, messageIds: retired } as const]),
       ...planned.events,
     ]
+    const started = { type: 'turn-started', turnId, at, replyTo, ...recorded } as const
     const result = await engine.begin({
       threadId,
       turnId,
       how: 'sent',
-      events: [...before, { type: 'turn-started', turnId, at, replyTo, ...recorded }],
+      events: [...before, started],
       expectedSeq: seq,
+      ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
       ...(left === null ? {} : { seal: [left.id] }),
       // What is closed or retired here is no longer as it was read.
       ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })
     if (result.kind === 'appended') {
-      return { kind: 'started', turnId, after: result.firstSeq - 1 + before.length }
+      const { seq: first } = result
+      const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
+      return { kind: 'started', turnId, after: first - 1, turn }
     }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }

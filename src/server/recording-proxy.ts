@@ -10,7 +10,7 @@ import type { HandlerOptions } from './handler-options.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest, notFound, toErrorResponse } from './http-error.ts'
 import { readJson } from './read-json.ts'
-import { openThread, runActive } from './routes/chat.ts'
+import { runActive, toSend } from './routes/chat.ts'
 import { linesOf, translateDataStream } from './translate-data-stream.ts'
 
 export interface RecordingProxyOptions extends HandlerOptions {
@@ -37,7 +37,7 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
         const body = await readJson(request, context.limits.bodyBytes)
         const chat = parseChatBody(body)
         if (chat.kind !== 'send') throw badRequest('This backend takes new messages only.')
-        await openThread(context, route, chat)
+        const sending = await toSend(context, route, chat)
         const chunks = askLater(() =>
           ask(
             new Request(options.target, {
@@ -47,7 +47,7 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
             }),
           ),
         )
-        const recording = await holdfast.record(toRecordedParts(chunks), chat)
+        const recording = await holdfast.record(toRecordedParts(chunks), sending)
         const { threadId } = chat
         switch (recording.kind) {
           case 'recording':

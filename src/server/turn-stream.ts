@@ -15,6 +15,8 @@ export interface TurnStreamQuery {
   readonly sdk: SdkVersion | undefined
   /** What the client has of it already: then only what follows is sent. */
   readonly sent?: Turn
+  /** The turn at some time since it was begun, where that is known: then it is not read again. */
+  readonly stored?: Turn
 }
 
 /**
@@ -31,12 +33,12 @@ class TurnStreamBroken extends Error {
  */
 export async function* streamTurn(
   holdfast: Holdfast,
-  { threadId, turnId, sdk, sent }: TurnStreamQuery,
+  { threadId, turnId, sdk, sent, stored }: TurnStreamQuery,
   signal: AbortSignal,
 ): AsyncGenerator<readonly UiChunk[], void> {
   const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
   let cursor = createUiChunkCursor(options)
-  let turn = await readTurn(holdfast, threadId, turnId)
+  let turn = stored ?? (await readTurn(holdfast, threadId, turnId))
   const step = (): readonly UiChunk[] => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor

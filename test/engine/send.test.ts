@@ -1,4 +1,11 @@
-import { memory, type Store, type Turn } from 'holdfast'
+import {
+  memory,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Store,
+  type Turn,
+} from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { createFixture, messageId } from './fixture.ts'
 
@@ -18,9 +25,39 @@ describe('sending', () => {
     await fixture.holdfast.stop(fixture.threadId)
   })
 
+  it('[LG2 LG6] makes the thread with its first message, in one commit, and for its owner alone', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }])
+    const { holdfast, store } = fixture
+    const threadId = parseThreadId('new')
+    const say = (id: string, owner: string) =>
+      holdfast.send({
+        threadId,
+        message: { id: parseMessageId(id), parts: [{ type: 'text', text: id }] },
+        create: { ownerId: parseOwnerId(owner), title: 'Hello' },
+      })
+    const before = holdfast.metrics().commits
+    expect((await say('one', 'me')).kind).toBe('started')
+    expect(holdfast.metrics().commits).toBe(before + 1)
+    expect(await store.readThread(threadId)).toMatchObject({
+      ownerId: 'me',
+      title: 'Hello',
+      seq: 2,
+    })
+    await holdfast.settled()
+    // Sent again as if the thread were new, the same message is the same message (RS5).
+    expect((await say('one', 'me')).kind).toBe('repeated')
+    expect((await say('two', 'me')).kind).toBe('started')
+    await holdfast.settled()
+    expect((await say('three', 'somebody')).kind).toBe('no-thread')
+    expect((await say('one', 'somebody')).kind).toBe('no-thread')
+  })
+
   it('[RS5] joins the run of the same message, and replays it after', async () => {
     const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
-    const first = await fixture.say('one', 'same')
+    const started = await fixture.say('one', 'same')
+    if (started.kind !== 'started') throw new Error(started.kind)
+    const { turn, ...first } = started
+    expect(turn).toMatchObject({ id: first.turnId, lastSeq: first.after + 1, steps: [] })
     const again = await fixture.say('one', 'same')
     expect(again).toEqual({ ...first, kind: 'joined' })
     await fixture.holdfast.stop(fixture.threadId)

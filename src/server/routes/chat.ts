@@ -2,7 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
-import type { SendResult } from '../../engine/send.ts'
+import type { SendRequest, SendResult } from '../../engine/send.ts'
 import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { type Reply, withReply } from '../chat-response.ts'
@@ -35,8 +35,9 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           checkText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
-            await openThread(context, request, chat)
-            return chat.kind === 'send' ? holdfast.send(chat) : holdfast.regenerate(chat)
+            if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
+            await readOwned(context, request, chat.threadId)
+            return holdfast.regenerate(chat)
           })
           return respond(chat.threadId, sent, reply)
         }),
@@ -127,22 +128,19 @@ async function inPlace<Result extends { readonly kind: string }>(
 }
 
 /** A new chat begins with its first message; one that exists must be the caller's own. */
-export async function openThread(
-  context: ServerContext,
+export async function toSend(
+  { holdfast }: ServerContext,
   request: RouteRequest,
-  chat: Exclude<ChatRequest, { readonly kind: 'answers' }>,
-): Promise<void> {
-  const { store, clock } = context.holdfast
-  // Only a first message can begin a thread: there is nothing yet to make anew or to edit.
-  if (chat.kind !== 'send' || (chat.replaces ?? chat.message.id) !== chat.message.id) {
-    await readOwned(context, request, chat.threadId)
-    return
+  chat: Extract<ChatRequest, { readonly kind: 'send' }>,
+): Promise<SendRequest> {
+  const thread = await holdfast.store.readThread(chat.threadId)
+  // Only a first message can begin a thread: there is nothing yet to edit.
+  const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
+  if (thread === null && isFirst) {
+    return { ...chat, create: { ownerId: request.ownerId, title: titleOf(chat) } }
   }
-  const { threadId: id } = chat
-  const title = titleOf(chat)
-  const { ownerId } = request
-  const created = await store.createThread({ id, ownerId, title, at: clock.now() })
-  if (created.kind === 'taken') throw notFound('thread')
+  asOwned(thread, request)
+  return chat
 }
 
 const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {
@@ -165,6 +163,7 @@ function checkText(chat: ChatRequest, most: number): void {
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   switch (sent.kind) {
     case 'started':
+      return reply({ threadId, turnId: sent.turnId, stored: sent.turn })
     case 'joined':
     case 'repeated':
       return reply({ threadId, turnId: sent.turnId })
