@@ -114,6 +114,9 @@ export const threadRules: readonly StoreRule[] = [
       const taken = { create: { ...other, ownerId: ben } }
       const second = say('mine', parseMessageId('second'))
       assert.equal((await tryAppend(store, [second], taken)).kind, 'no-thread')
+      // Not even that it has moved on is told to another.
+      const late = { ...taken, expectedSeq: 0 }
+      assert.equal((await tryAppend(store, [second], late)).kind, 'no-thread')
       assert.equal((await store.readThread(thread))?.seq, 1)
       assert.deepEqual(
         (await store.listThreads({ ownerId: ben, limit: 9, before: null })).threads,
