@@ -1,6 +1,7 @@
 import {
   createUIMessageStreamResponse,
   isStepCount,
+  type LanguageModel,
   streamText,
   tool,
   toUIMessageStream,
@@ -8,38 +9,88 @@ import {
 } from 'ai'
 import { createHoldfast, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { type ScriptPart, scriptedModel } from 'holdfast/testing'
 import { z } from 'zod'
 
 const steps = 5
 const callsPerStep = 10
 export const calls = steps * callsPerStep
 const result = { text: 'x'.repeat(1_000) }
-const words = (count: number): ScriptPart => ({ text: 'words '.repeat(count), pieces: count })
 
 const tools = {
   search: tool({ inputSchema: z.object({ q: z.string() }), execute: () => result }),
 }
 
+type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
+type Part =
+  Awaited<ReturnType<Model['doStream']>>['stream'] extends ReadableStream<infer Said> ? Said : never
+
+const start: Part = { type: 'stream-start', warnings: [] }
+const words = (count: number): readonly Part[] => [
+  { type: 'text-start', id: 'text' },
+  ...Array.from(
+    { length: count },
+    () => ({ type: 'text-delta', id: 'text', delta: 'words ' }) as const,
+  ),
+  { type: 'text-end', id: 'text' },
+]
+
+function searching(step: number, index: number): readonly Part[] {
+  const id = `call-${step}-${index}`
+  const input = JSON.stringify({ q: `${step}-${index}` })
+  return [
+    { type: 'tool-input-start', id, toolName: 'search' },
+    { type: 'tool-input-delta', id, delta: input.slice(0, 6) },
+    { type: 'tool-input-delta', id, delta: input.slice(6) },
+    { type: 'tool-input-end', id },
+    { type: 'tool-call', toolCallId: id, toolName: 'search', input },
+  ]
+}
+
+const ending = (unified: 'tool-calls' | 'stop'): Part => ({
+  type: 'finish',
+  finishReason: { unified, raw: unified },
+  usage: {
+    inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 5, text: 5, reasoning: undefined },
+  },
+})
+
 /** Five steps of ten parallel calls with 20 deltas before each, then 200 deltas. */
-const model = () =>
-  scriptedModel(({ prompt }) => {
-    const done = prompt.filter(({ role }) => role === 'tool').length
-    if (done >= steps) return [words(200)]
-    const calls = Array.from({ length: callsPerStep }, (_, index) => ({
-      call: 'search',
-      input: { q: `${done}-${index}` },
-      streamed: true,
-    }))
-    return [words(20), ...calls]
-  })
+const script: readonly (readonly Part[])[] = [
+  ...Array.from({ length: steps }, (_, step) => [
+    start,
+    ...words(20),
+    ...Array.from({ length: callsPerStep }, (_item, index) => searching(step, index)).flat(),
+    ending('tool-calls'),
+  ]),
+  [start, ...words(200), ending('stop')],
+]
+
+/** Says what it has to say at once: whatever time a turn takes is not the model's. */
+const model: Model = {
+  specificationVersion: 'v4',
+  provider: 'bench',
+  modelId: 'bench',
+  supportedUrls: {},
+  doGenerate: () => Promise.reject(new Error('This model only streams.')),
+  async doStream({ prompt }) {
+    const parts = script[prompt.filter(({ role }) => role === 'tool').length] ?? []
+    const stream = new ReadableStream<Part>({
+      start(controller) {
+        for (const part of parts) controller.enqueue(part)
+        controller.close()
+      },
+    })
+    return { stream }
+  },
+}
 
 /** What the SDK takes to stream the turn to a client and store nothing. */
 export async function bareTurn(
   onEnd?: (messages: readonly UIMessage[]) => Promise<void>,
 ): Promise<void> {
   const { stream } = streamText({
-    model: model(),
+    model,
     tools,
     stopWhen: isStepCount(steps + 1),
     prompt: 'go',
@@ -64,7 +115,7 @@ export function holdfastTurn(store: Store): {
   readonly run: () => Promise<void>
   commits: () => number
 } {
-  const holdfast = createHoldfast({ store, model: model(), tools, recoverEveryMs: 0 })
+  const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
   const handler = createHandler(holdfast)
   let sent = 0
   return {
