@@ -89,11 +89,11 @@ export function createEngine(parts: EngineParts): Engine {
     }
   }
 
-  const launch = async (begin: Begin, seq: Seq, fence: number): Promise<void> => {
+  const launch = async (begin: Begin, seq: Seq, fence: number): Promise<StartedRun | undefined> => {
     const { threadId, turnId } = begin
     const turn = foldBegun(begin, seq) ?? (await readTurn(store, threadId, turnId))
     // While this was read, its lease may have run out and a later run of this process taken it over.
-    if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return
+    if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
     const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
     // The ledger must reach the run that it is made for.
     const live: { run?: StartedRun } = {}
@@ -124,6 +124,7 @@ export function createEngine(parts: EngineParts): Engine {
     void run.done.finally(() => {
       if (runs.get(threadId) === entry) runs.delete(threadId)
     })
+    return run
   }
 
   return {
@@ -132,23 +133,25 @@ export function createEngine(parts: EngineParts): Engine {
     append,
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, seal } = begin
-      const result = await append({
-        threadId,
-        events,
-        expectedSeq,
-        lease: {
-          kind: 'acquire',
-          holder,
-          ttlMs: options.leaseMs,
-          turnId,
-        },
-        ...(create === undefined ? {} : { create }),
-        ...(seal === undefined ? {} : { seal }),
-      })
-      if (result.kind === 'appended' && result.fence !== undefined) {
-        await launch(begin, result.seq, result.fence)
+      const release = hub.keep(threadId)
+      let run: StartedRun | undefined
+      try {
+        const result = await append({
+          threadId,
+          events,
+          expectedSeq,
+          lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
+          ...(create === undefined ? {} : { create }),
+          ...(seal === undefined ? {} : { seal }),
+        })
+        if (result.kind === 'appended' && result.fence !== undefined) {
+          run = await launch(begin, result.seq, result.fence)
+        }
+        return result
+      } finally {
+        if (run === undefined) release()
+        else void run.done.finally(release)
       }
-      return result
     },
   }
 }

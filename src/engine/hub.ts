@@ -2,11 +2,13 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Store } from '../store/store.ts'
 import {
+  covers,
   createTail,
   extendTail,
   type Frame,
   hintTail,
   nextWake,
+  nothing,
   restartTail,
   sliceTail,
   type Tail,
@@ -25,6 +27,8 @@ export interface Hub {
    * makes nobody read what is about to be told. Null: nothing came of it.
    */
   announce(threadId: ThreadId): (frame: Frame | null) => void
+  /** Keeps what is committed to a thread as if somebody followed it: whoever comes then need not read it. */
+  keep(threadId: ThreadId): () => void
   /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
   follow(threadId: ThreadId, after: Seq, signal: AbortSignal): AsyncGenerator<Frame, void>
   readonly followers: number
@@ -61,6 +65,16 @@ export function createHub(store: Store): Hub {
     return tail.reading
   }
 
+  const hold = (threadId: ThreadId): Tail => {
+    const tail = tails.get(threadId) ?? createTail()
+    tails.set(threadId, tail)
+    tail.holders++
+    return tail
+  }
+  const letGo = (threadId: ThreadId, tail: Tail): void => {
+    if (--tail.holders === 0 && tails.get(threadId) === tail) tails.delete(threadId)
+  }
+
   const unwatch = store.watch(({ threadId, seq }) => {
     if (threadId === null) {
       for (const tail of tails.values()) hintTail(tail, tail.to + 1)
@@ -89,16 +103,19 @@ export function createHub(store: Store): Hub {
       }
     },
 
+    keep(threadId) {
+      const tail = hold(threadId)
+      return () => letGo(threadId, tail)
+    },
+
     async *follow(threadId, after, signal) {
       // Before the first read: what is committed from here on is either in it or in the tail.
-      const tail = tails.get(threadId) ?? createTail()
-      tails.set(threadId, tail)
-      tail.followers++
+      const tail = hold(threadId)
       followers++
       const stop = () => wakeTail(tail)
       signal.addEventListener('abort', stop)
       try {
-        let frame: Frame = await read(threadId, after)
+        let frame: Frame = covers(tail, after) ? nothing(after) : await read(threadId, after)
         let at = after
         while (!signal.aborted) {
           if (frame.seq > at) {
@@ -117,7 +134,7 @@ export function createHub(store: Store): Hub {
       } finally {
         signal.removeEventListener('abort', stop)
         followers--
-        if (--tail.followers === 0 && tails.get(threadId) === tail) tails.delete(threadId)
+        letGo(threadId, tail)
       }
     },
 

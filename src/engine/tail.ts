@@ -13,7 +13,7 @@ export interface Frame {
   readonly turn?: Turn
 }
 
-/** The newest changes of a thread that somebody follows: everything after `from`, up to `to`. */
+/** The newest changes of a thread that somebody follows or runs: everything after `from`, up to `to`. */
 export interface Tail {
   from: Seq
   to: Seq
@@ -26,7 +26,8 @@ export interface Tail {
   announced: number
   /** The thread was deleted, or the hub closed. */
   ended: boolean
-  followers: number
+  /** Who needs it: followers, and runs that are under way. */
+  holders: number
   reading: Promise<void> | null
   readonly waiting: Set<() => void>
 }
@@ -42,7 +43,7 @@ export const createTail = (): Tail => ({
   known: 0,
   announced: 0,
   ended: false,
-  followers: 0,
+  holders: 0,
   reading: null,
   waiting: new Set(),
 })
@@ -82,6 +83,12 @@ export function extendTail(tail: Tail, frame: Frame): void {
   if (over > 0) tail.from = (tail.changes.splice(0, over).at(-1) as StoredChange).seq
   hintTail(tail, frame.seq)
 }
+
+/** Whether whoever stands at a seq finds here all that follows. */
+export const covers = (tail: Tail, after: Seq): boolean =>
+  tail.to > 0 && tail.from <= after && after <= tail.to
+
+export const nothing = (after: Seq): Frame => ({ after, seq: after, changes: [] })
 
 export function sliceTail(tail: Tail, after: Seq): Frame {
   const start = tail.changes.findIndex((change) => change.seq > after)

@@ -125,7 +125,7 @@ function inputOf(call: Call): Json {
 
 /** A tool that was never offered here may have a name that a provider refuses, even in history. */
 function nameOf(call: Call): string {
-  if (call.providerExecuted) return call.name
+  if (call.providerExecuted || /^[\w-]{1,64}$/.test(call.name)) return call.name
   return call.name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown'
 }
 
