@@ -5,6 +5,7 @@ import {
   type Holdfast,
   memory,
   type ThreadView,
+  type Turn,
 } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
@@ -37,6 +38,38 @@ const view = (frames: readonly Frame[]): ThreadView =>
   } as ThreadView)
 
 describe('a follower', () => {
+  it('[RS2] who comes while the turn runs here reads nothing that was just committed', async () => {
+    const store = memory()
+    let reads = 0
+    const counting = {
+      ...store,
+      readChanges: (query: Parameters<typeof store.readChanges>[0]) => {
+        reads++
+        return store.readChanges(query)
+      },
+    }
+    const fixture = await createFixture(script, { tools: tools(), store: counting })
+    const sent = await fixture.say('go')
+    if (sent.kind !== 'started') throw new Error(sent.kind)
+    const stop = new AbortController()
+    let turn: Turn | undefined = sent.turn
+    for await (const frame of fixture.holdfast.subscribe(
+      fixture.threadId,
+      sent.turn.lastSeq,
+      stop.signal,
+    )) {
+      turn = frame.turn
+      if (turn?.progress.status === 'ended') stop.abort()
+    }
+    expect(reads).toBe(0)
+    expect(turn).toEqual(await fixture.last())
+    // Afterwards nothing is kept, and what comes is read.
+    await fixture.holdfast.settled()
+    const frames = await collect(fixture.holdfast, 0, turn?.lastSeq ?? 0)
+    expect(reads).toBeGreaterThan(0)
+    expect(view(frames).messages).toEqual(await fixture.messages())
+  })
+
   it('[RS2 LG4] gets every change once, in order, each frame saying what it follows', async () => {
     const fixture = await createFixture(script, { tools: tools() })
     const live: Frame[] = []
