@@ -112,20 +112,25 @@ function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }
   }
 }
 
-/** What belongs to one state only is left behind when a call moves on. */
-function withoutState(call: Call) {
+/** What belongs to one state only is left behind when a call moves on; `state` itself is set anew. */
+function withoutState(call: Call): WithoutState {
+  // Before its end a call has none of these, and taking them out is dear.
+  if (!stateFields.some((field) => field in call)) return call as WithoutState
   const { state, cause, error, output, modelOutput, preliminary, feedback, endedAt, ...rest } =
     call as Call & Partial<Record<StateFields, unknown>>
   return rest
 }
-type StateFields =
-  | 'cause'
-  | 'error'
-  | 'output'
-  | 'modelOutput'
-  | 'preliminary'
-  | 'feedback'
-  | 'endedAt'
+const stateFields = [
+  'cause',
+  'error',
+  'output',
+  'modelOutput',
+  'preliminary',
+  'feedback',
+  'endedAt',
+] as const
+type StateFields = (typeof stateFields)[number]
+type WithoutState = Omit<Call, 'state' | StateFields>
 
 /** What a call becomes that is still open when its turn ends. */
 export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {

@@ -35,7 +35,9 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const { steps: before, lastSeq, unreadable, ...head } = turn
   const steps = [...before]
   const owned = new Map<number, OwnedStep>()
-  let places: Map<CallId, { step: number; part: number }> | undefined
+  const places = new Map<CallId, { step: number; part: number }>()
+  // The calls of the steps from here on have their places; those before are looked at when needed.
+  let placedFrom = steps.length
 
   const own = (index: number): OwnedStep => {
     let mine = owned.get(index)
@@ -50,17 +52,14 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const partsAt = (index: number): readonly Part[] =>
     owned.get(index)?.parts ?? (steps[index] as Step).parts
 
-  // Built once per run and only when a call is touched: finding by scanning would be quadratic.
-  const callPlaces = () => {
-    if (places === undefined) {
-      places = new Map()
-      for (let step = 0; step < steps.length; step++) {
-        for (const [part, value] of partsAt(step).entries()) {
-          if (value.type === 'call') places.set(value.id, { step, part })
-        }
-      }
+  // From the last step backwards: what is said of a call is most often said of one of the last.
+  const placeStep = (): boolean => {
+    if (placedFrom === 0) return false
+    placedFrom--
+    for (const [part, value] of partsAt(placedFrom).entries()) {
+      if (value.type === 'call') places.set(value.id, { step: placedFrom, part })
     }
-    return places
+    return true
   }
 
   const placeOf = (at: { step: number; part: number }): CallPlace => ({
@@ -90,7 +89,7 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       const index = steps.length - 1
       const { parts } = own(index)
       parts.push(part)
-      if (part.type === 'call') places?.set(part.id, { step: index, part: parts.length - 1 })
+      if (part.type === 'call') places.set(part.id, { step: index, part: parts.length - 1 })
     },
     changePart(fits, change) {
       for (let step = steps.length - 1; step >= 0; step--) {
@@ -105,11 +104,13 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       return false
     },
     findCall(id) {
-      const at = callPlaces().get(id)
+      let at = places.get(id)
+      while (at === undefined && placeStep()) at = places.get(id)
       return at === undefined ? undefined : placeOf(at)
     },
     allCalls() {
-      return [...callPlaces().values()].map(placeOf)
+      while (placeStep());
+      return [...places.values()].map(placeOf)
     },
     replaceCall(place, call) {
       own(place.step).parts[place.part] = call

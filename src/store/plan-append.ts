@@ -123,8 +123,16 @@ function planTurn(planned: PlannedTurn | undefined, event: NewTurnEvent): Planne
   const ends =
     event.type === 'turn-ended' || (planned?.ends === true && event.type !== 'turn-resumed')
   // Most facts of a turn leave it as it was.
-  const isSame = planned?.ends === ends && [...planned.paths].every(([, at]) => move(at) === at)
-  return isSame ? planned : { paths: extendPaths(planned?.paths, turnStatuses, move), ends }
+  if (planned?.ends === ends && leavesAll(planned.paths, move)) return planned
+  return { paths: extendPaths(planned?.paths, turnStatuses, move), ends }
+}
+
+function leavesAll(
+  paths: Paths<TurnStatus>,
+  move: (status: TurnStatus) => TurnStatus | undefined,
+): boolean {
+  for (const status of paths.values()) if (move(status) !== status) return false
+  return true
 }
 
 function planCall(
