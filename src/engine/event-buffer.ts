@@ -8,6 +8,8 @@ import type { NewTurnEvent } from '../core/event.ts'
 export interface EventBuffer {
   readonly size: number
   push(event: NewTurnEvent): void
+  /** More of the text that was pushed last; false if that is not the last, or not all that is to be said. */
+  extend(block: string, delta: string): boolean
   peek(): readonly NewTurnEvent[]
   take(): readonly NewTurnEvent[]
   /** Puts back, before everything else, what was taken and could not be committed. */
@@ -71,6 +73,12 @@ export function createEventBuffer(): EventBuffer {
       if (endsInHalf(whole)) halves.set(key, whole.slice(-1))
       const delta = halves.has(key) ? whole.slice(0, -1) : whole
       if (delta !== '' || 'providerMetadata' in event) addPiece({ ...event, delta })
+    },
+    extend(block, delta) {
+      if (open?.type !== 'text-appended' || open.block !== block) return false
+      if (halves.size > 0 || endsInHalf(delta)) return false
+      open.delta += delta
+      return true
     },
     peek() {
       open = null

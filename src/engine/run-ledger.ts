@@ -22,6 +22,8 @@ export interface RunLedger {
   readonly fence: number
   /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
   push(event: NewTurnEvent): void
+  /** Adds to the text that was pushed last; false if it cannot be added there, and has to be pushed. */
+  extend(block: string, delta: string): boolean
   /** What was pushed does not wait for text: committed at once, with whatever else is ready by then. */
   flushSoon(): void
   /**
@@ -202,6 +204,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         ledger.commit().catch(options.onFault)
       })
     },
+
+    extend: buffer.extend,
 
     async commit(events = []) {
       for (const event of events) buffer.push(event)

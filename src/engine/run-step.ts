@@ -1,23 +1,14 @@
-import { NoSuchToolError } from 'ai'
 import type { CallOrigin } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { hashInput } from './hash-input.ts'
 import type { Taken } from './call-model.ts'
 import { openStream } from './open-stream.ts'
+import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
 import type { Part } from './sdk-layer.ts'
-import { toJson } from './to-json.ts'
-import {
-  createPartTranslator,
-  messageOf,
-  type SdkCall,
-  toFinishReason,
-  toUsage,
-} from './translate-part.ts'
-import type { Verdict } from './tool-policy.ts'
+import { createPartTranslator, type SdkCall, toFinishReason, toUsage } from './translate-part.ts'
 
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
@@ -87,6 +78,13 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
   await openStream(run, (part) => {
     if (run.signal.aborted) return 'enough'
     switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        // Nearly all that a model says.
+        const block = translator.blockOf(part)
+        if (block !== undefined && run.ledger.extend(block, part.text)) return 'more'
+        break
+      }
       case 'tool-call':
         return takeCall(part)
       case 'model-call-end':
@@ -119,55 +117,3 @@ function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
 }
 
 const isResult = (part: Part): boolean => part.type === 'tool-result' || part.type === 'tool-error'
-
-/** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
-async function recordCall(
-  run: Run,
-  part: SdkCall,
-  call: CallOrigin,
-): Promise<readonly NewTurnEvent[]> {
-  const { id: callId } = call
-  const place = { turnId: run.turnId, at: run.clock.now(), callId }
-  const input = toJson(part.input)
-  const record = (approval: 'required' | 'not-required'): NewTurnEvent => ({
-    ...place,
-    type: 'call-recorded',
-    call,
-    input,
-    approval,
-  })
-  if (part.invalid === true) {
-    const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
-    const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
-    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
-  }
-  if (call.providerExecuted === true) return [record('not-required')]
-  let verdict: Verdict
-  try {
-    verdict = await run.toolbox.judge({
-      name: call.name,
-      input,
-      threadId: run.threadId,
-      toolCallId: callId,
-      messages: run.prompt,
-    })
-  } catch (error) {
-    // A policy that throws has not said that the tool may run.
-    const text = `The approval policy of this tool failed: ${messageOf(error)}`
-    const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
-    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
-  }
-  if (verdict.kind === 'free') return [record('not-required')]
-  if (verdict.kind === 'ask') return [record('required')]
-  const decision = withDefined(
-    {
-      kind: verdict.kind === 'approved' ? 'accepted' : 'rejected',
-      by: 'policy',
-      at: place.at,
-      inputHash: await hashInput(input),
-      automatic: true,
-    } as const,
-    { feedback: verdict.reason },
-  )
-  return [record('required'), { ...place, type: 'call-decided', decision }]
-}

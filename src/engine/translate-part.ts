@@ -16,11 +16,14 @@ export interface PartTranslator {
   translate(part: SdkPart): readonly NewTurnEvent[]
   /** Our call for the provider's id; a new one where it has not been heard of in this step. */
   originOf(part: SdkCall): CallOrigin
+  /** The block that a piece of text goes on with, where that is all there is to say of it. */
+  blockOf(part: SdkText): string | undefined
   /** Calls that were begun and have not become whole. */
   unfinished(): readonly CallId[]
   readonly step: number
 }
 
+export type SdkText = Extract<SdkPart, { readonly type: 'text-delta' | 'reasoning-delta' }>
 export type SdkCall = Extract<SdkPart, { readonly type: 'tool-call' }>
 
 export interface TranslatorOptions {
@@ -31,7 +34,7 @@ export interface TranslatorOptions {
 }
 
 export function createPartTranslator(options: TranslatorOptions): PartTranslator {
-  const blocks = new Map<string, string>()
+  const blocks = { text: new Map<string, string>(), reasoning: new Map<string, string>() }
   const calls = new Map<string, CallOrigin>()
   const recorded = new Set<CallId>()
   const begun = new Set<CallId>()
@@ -46,9 +49,14 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   // Providers reuse block ids from step to step, and some within one.
   const openBlock = (kind: 'text' | 'reasoning', id: string): string => {
     const block = `${options.step}.${nextBlock++}`
-    blocks.set(`${kind} ${id}`, block)
+    blocks[kind].set(id, block)
     return block
   }
+
+  const blockOf = (part: SdkText): string | undefined =>
+    part.providerMetadata == null
+      ? blocks[part.type === 'text-delta' ? 'text' : 'reasoning'].get(part.id)
+      : undefined
 
   const text = (
     kind: 'text' | 'reasoning',
@@ -56,14 +64,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     verb: 'start' | 'append' | 'end',
     delta = '',
   ): readonly NewTurnEvent[] => {
-    const known = blocks.get(`${kind} ${part.id}`)
-    // Nearly all that a model says.
-    if (verb === 'append' && known !== undefined && part.providerMetadata == null) {
-      const { turnId } = options
-      return delta === ''
-        ? []
-        : [{ type: 'text-appended', turnId, at: options.now(), block: known, delta }]
-    }
+    const known = blocks[kind].get(part.id)
     const metadata = metadataOf(part.providerMetadata)
     if (verb === 'start' || known === undefined) {
       const block = openBlock(kind, part.id)
@@ -71,9 +72,10 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       return verb === 'start' ? [started] : [started, ...text(kind, part, verb, delta)]
     }
     if (verb === 'end') {
-      blocks.delete(`${kind} ${part.id}`)
+      blocks[kind].delete(part.id)
       return [fact(withDefined({ type: 'text-ended', block: known } as const, metadata))]
     }
+    if (delta === '' && metadata.providerMetadata === undefined) return []
     return [fact(withDefined({ type: 'text-appended', block: known, delta } as const, metadata))]
   }
 
@@ -109,6 +111,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   return {
     step: options.step,
     originOf,
+    blockOf,
     unfinished: () => [...begun].filter((id) => !recorded.has(id)),
     translate(part) {
       switch (part.type) {

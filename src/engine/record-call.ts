@@ -1,0 +1,61 @@
+import { NoSuchToolError } from 'ai'
+import type { CallOrigin } from '../core/call.ts'
+import type { NewTurnEvent } from '../core/event.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { hashInput } from './hash-input.ts'
+import type { Run } from './run-context.ts'
+import { toJson } from './to-json.ts'
+import type { Verdict } from './tool-policy.ts'
+import { messageOf, type SdkCall } from './translate-part.ts'
+
+/** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
+export async function recordCall(
+  run: Run,
+  part: SdkCall,
+  call: CallOrigin,
+): Promise<readonly NewTurnEvent[]> {
+  const { id: callId } = call
+  const place = { turnId: run.turnId, at: run.clock.now(), callId }
+  const input = toJson(part.input)
+  const record = (approval: 'required' | 'not-required'): NewTurnEvent => ({
+    ...place,
+    type: 'call-recorded',
+    call,
+    input,
+    approval,
+  })
+  if (part.invalid === true) {
+    const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
+    const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
+    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
+  }
+  if (call.providerExecuted === true) return [record('not-required')]
+  let verdict: Verdict
+  try {
+    verdict = await run.toolbox.judge({
+      name: call.name,
+      input,
+      threadId: run.threadId,
+      toolCallId: callId,
+      messages: run.prompt,
+    })
+  } catch (error) {
+    // A policy that throws has not said that the tool may run.
+    const text = `The approval policy of this tool failed: ${messageOf(error)}`
+    const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
+    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
+  }
+  if (verdict.kind === 'free') return [record('not-required')]
+  if (verdict.kind === 'ask') return [record('required')]
+  const decision = withDefined(
+    {
+      kind: verdict.kind === 'approved' ? 'accepted' : 'rejected',
+      by: 'policy',
+      at: place.at,
+      inputHash: await hashInput(input),
+      automatic: true,
+    } as const,
+    { feedback: verdict.reason },
+  )
+  return [record('required'), { ...place, type: 'call-decided', decision }]
+}
