@@ -51,22 +51,41 @@ const facts: readonly NewEvent[] = [
   },
 ]
 
+/** The facts of the turn, 2 to 9, are one pack; or three: its start, the text (3 to 5), the rest. */
 async function openDamaged(
-  mode: 'open' | 'sealed',
+  mode: 'open' | 'sealed' | 'open, in three packs',
   damage: (raw: DatabaseSync) => void,
 ): Promise<Store> {
   const file = temporaryFile()
   const store = openStore(file)
   await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at })
   const seal = mode === 'sealed' ? [turnId] : []
-  expect(await store.commit([{ threadId, events: facts, seal }])).toMatchObject([
-    { kind: 'appended' },
-  ])
+  const ends = mode === 'open, in three packs' ? [0, 2, 5, 10] : [0, 10]
+  for (const [index, end] of ends.slice(1).entries()) {
+    const events = facts.slice(ends[index], end)
+    expect(await store.commit([{ threadId, events, seal }])).toMatchObject([{ kind: 'appended' }])
+  }
   const raw = openRaw(file)
   raw.exec(`DROP TRIGGER events_never_change; DROP TRIGGER messages_are_sealed_forward;
     DROP TRIGGER calls_end_once`)
   damage(raw)
   return store
+}
+
+/** Changes one line of the pack that ends with a seq; undefined takes it out. */
+function changeLine(
+  raw: DatabaseSync,
+  pack: number,
+  seq: number,
+  change: (line: string) => string | undefined,
+): void {
+  const row = raw.prepare('SELECT size, payload FROM events WHERE seq = ?').get(pack)
+  const lines = String(row?.['payload']).split('\n')
+  expect(lines).toHaveLength(Number(row?.['size']))
+  const changed = lines.flatMap((line, index) =>
+    index === seq - pack + lines.length - 1 ? (change(line) ?? []) : line,
+  )
+  raw.prepare('UPDATE events SET payload = ? WHERE seq = ?').run(changed.join('\n'), pack)
 }
 
 /** Reads the thread in every way; what a page shows is what a follower gets, damaged or not. */
@@ -98,18 +117,51 @@ const callOf = (messages: readonly Message[]) => [...callsOf(turnOf(messages))][
 describe('[LG7] one bad row never makes a thread unreadable', () => {
   it('[LG7] a cut-off fact is passed over, and counted', async () => {
     const store = await openDamaged('open', (raw) =>
-      raw.exec(`UPDATE events SET payload = substr(payload, 1, 20) WHERE seq = 4`),
+      changeLine(raw, 9, 4, (line) => line.slice(0, 20)),
     )
     const turn = turnOf(await readThread(store))
     expect(turn.unreadable).toBe(1)
     expect(turn.steps[0]?.parts[0]).toMatchObject({ type: 'text', text: 'look.' })
+    expect(callOf([turn])).toMatchObject({ state: 'succeeded' })
   })
 
+  it('[LG7] of a pack that lacks a line, every line that is there is read', async () => {
+    const store = await openDamaged('open', (raw) => changeLine(raw, 9, 4, () => undefined))
+    const turn = turnOf(await readThread(store))
+    expect(turn.unreadable).toBe(1)
+    expect(turn.steps[0]?.parts[0]).toMatchObject({ type: 'text', text: 'look.' })
+    expect(callOf([turn])).toMatchObject({ state: 'succeeded', output: { value: { degrees: 20 } } })
+  })
+
+  it('[LG7] of a pack that is cut off, what stands before the cut is read', async () => {
+    const store = await openDamaged('open, in three packs', (raw) => {
+      const end = `instr(payload, '"I will') + 3`
+      raw.exec(`UPDATE events SET payload = substr(payload, 1, ${end}) WHERE seq = 5`)
+    })
+    const turn = turnOf(await readThread(store))
+    expect(turn.unreadable).toBe(2)
+    expect(turn.steps[0]?.parts).toMatchObject([{ type: 'text', text: '' }, { type: 'call' }])
+  })
+
+  it.each(['?', '', '\n\n\n', '{}', 'null\n[1]\n""\n{"type":"turn-ended"}'])(
+    '[LG7] a pack of rubbish, %j, costs its own facts and no others',
+    async (rubbish) => {
+      const store = await openDamaged('open, in three packs', (raw) => {
+        raw.prepare('UPDATE events SET payload = ? WHERE seq = 5').run(rubbish)
+      })
+      const turn = turnOf(await readThread(store))
+      expect(turn.unreadable).toBe(3)
+      expect(turn.steps[0]?.parts).toMatchObject([
+        { type: 'call', id: callId, state: 'succeeded', output: { value: { degrees: 20 } } },
+      ])
+    },
+  )
+
   it('[LG7] so is a fact of a type that nobody knows, or that is no object', async () => {
-    const store = await openDamaged('open', (raw) =>
-      raw.exec(`UPDATE events SET payload = '{"type":"text-sung","block":"0"}' WHERE seq = 4;
-        UPDATE events SET payload = '[1]' WHERE seq = 5`),
-    )
+    const store = await openDamaged('open', (raw) => {
+      changeLine(raw, 9, 4, () => '{"type":"text-sung","block":"0"}')
+      changeLine(raw, 9, 5, () => '[1]')
+    })
     const turn = turnOf(await readThread(store))
     expect(turn.unreadable).toBe(2)
     expect(callOf([turn])).toMatchObject({ state: 'succeeded' })

@@ -5,6 +5,7 @@ import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import { ledger } from '../../src/store/sqlite/migrations/0001-ledger.ts'
+import { lighterWrites } from '../../src/store/sqlite/migrations/0002-lighter-writes.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
@@ -49,6 +50,54 @@ it('brings a database of an older version up to date, and shows what it showed',
     lastSeq: 3,
     steps: [{ parts: [{ type: 'text', text: 'Kept', state: 'streaming' }] }],
   })
+  const change = openRaw(file).prepare(`UPDATE events SET payload = '{}'`)
+  expect(() => change.run()).toThrow('a fact never changes')
+})
+
+it('reads the facts of version 2, when each was a row of its own', async () => {
+  const file = temporaryFile()
+  const raw = openRaw(file)
+  raw.exec(`${ledger} ${lighterWrites}
+    PRAGMA application_id = ${0x686f6c64}; PRAGMA user_version = 2;
+    INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity, changed, fence)
+      VALUES (1, 'thread', 'ana', 'Old', 1, 1, 9, 1, 1, 0);
+    INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, commit_seq, created_at)
+      VALUES (1, 1, 'turn', 'assistant', 'running', 0, 1, 1);
+    INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output, model_output) VALUES
+      (1, 'done', 1, 3, 'look_up', 'succeeded', '{"city":"Oslo"}', '{"degrees":20}', '"20"'),
+      (1, 'open', 1, 4, 'look_up', 'running', '{"city":"Rome"}', NULL, NULL);
+    INSERT INTO events (thread, seq, commit_seq, turn, call_id, at, payload) VALUES
+      (1, 1, 1, 1, NULL, 1, '{"type":"turn-started","replyTo":null}'),
+      (1, 2, 4, 1, NULL, 2, '{"type":"step-st\n\n'),
+      (1, 3, 4, 1, 'done', 2, '{"type":"call-recorded","callId":"done","input":{"city":"Oslo"},
+        "call":{"id":"done","providerCallId":"p1","name":"look_up"},"approval":"not-required"}'),
+      (1, 4, 4, 1, 'open', 3, '{"type":"call-recorded","callId":"open","input":{"city":"Rome"},
+        "call":{"id":"open","providerCallId":"p2","name":"look_up"},"approval":"not-required"}'),
+      (1, 5, 6, 1, 'done', 4, '{"type":"call-started","callId":"done"}'),
+      (1, 6, 6, 1, 'open', 5, '{"type":"call-started","callId":"open"}'),
+      (1, 7, 7, NULL, NULL, 6, '{"type":"thread-renamed","title":"Old"}'),
+      (1, 8, 8, 1, 'done', 7, '{"type":"call-settled","callId":"done","outcome":{"state":"succeeded"}}'),
+      (1, 9, 9, 1, NULL, 8, '{"type":"text-started","block":"0","kind":"text"}')`)
+  raw.close()
+  const store = openStore(file)
+  const output = { kind: 'inline', value: { degrees: 20 } }
+  const done = { id: 'done', state: 'succeeded', output, modelOutput: '20', endedAt: 7 }
+  const open = { id: 'open', state: 'running', input: { value: { city: 'Rome' } }, startedAt: 5 }
+  const turnId = parseMessageId('turn')
+  expect(await store.readMessage(threadId, turnId)).toMatchObject({
+    lastSeq: 9,
+    unreadable: 1,
+    progress: { status: 'running' },
+    steps: [{ parts: [done, open, { type: 'text', text: '', state: 'streaming' }] }],
+  })
+  const read = await store.readChanges({ threadId, after: 0, limit: 100, results: 'full' })
+  expect(read?.changes.map(({ seq, commit }) => [seq, commit])).toEqual(
+    [1, 4, 4, 4, 6, 6, 7, 8, 9].map((commit, index) => [index + 1, commit]),
+  )
+  expect(read?.changes[1]).toMatchObject({ event: { type: 'unreadable', at: 2 } })
+  expect(read?.changes[7]).toMatchObject({ event: { outcome: { output, modelOutput: '20' } } })
+  const more = { type: 'text-appended', turnId, at: 9, block: '0', delta: 'New' } as const
+  expect(await store.commit([{ threadId, events: [more] }])).toMatchObject([{ seq: 10 }])
   const change = openRaw(file).prepare(`UPDATE events SET payload = '{}'`)
   expect(() => change.run()).toThrow('a fact never changes')
 })

@@ -75,8 +75,20 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
   ],
   'turn a thread back': ['UPDATE threads SET seq = 4', /a thread never goes back/],
   'change a fact': [`UPDATE events SET payload = '{}' WHERE seq = 5`, /a fact never changes/],
+  'store a pack of nothing': [
+    `INSERT INTO events VALUES (1, 6, 0, 6, NULL, 1, '{}')`,
+    /CHECK constraint/,
+  ],
+  'store a pack that begins before the thread': [
+    `INSERT INTO events VALUES (1, 6, 7, 6, NULL, 1, '{}')`,
+    /CHECK constraint/,
+  ],
+  'store a pack that begins before its turn': [
+    `INSERT INTO events VALUES (1, 6, 6, 6, 2, 1, '{}')`,
+    /CHECK constraint/,
+  ],
   'give a number twice': [
-    `INSERT INTO events SELECT thread, seq, commit_seq, turn, call_id, at, payload FROM events`,
+    `INSERT INTO events SELECT thread, seq, size, commit_seq, turn, at, payload FROM events`,
     /UNIQUE constraint/,
   ],
   'show two messages of one id': [

@@ -5,6 +5,7 @@ import { type PlannedSeal, planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
 import { type AppendContext, checkLease, writeLease } from './check-lease.ts'
+import { findPlace, settlePlace } from './create-thread.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurn } from './seal-turn.ts'
@@ -17,27 +18,29 @@ export function appendToLedger(
   context: AppendContext,
 ): AppendResult {
   const { expectedSeq, lease: use, seal = [] } = append
-  const row = statements.readLease.get(append.threadId)
-  if (row === undefined) return { kind: 'no-thread' }
-  if (expectedSeq !== undefined && expectedSeq !== row.seq) return { kind: 'stale', seq: row.seq }
-  const refusal = checkLease(row, use, context)
+  const place = findPlace(statements, append)
+  if (place === undefined) return { kind: 'no-thread' }
+  const before = place.seq
+  if (expectedSeq !== undefined && expectedSeq !== before) return { kind: 'stale', seq: before }
+  const refusal = checkLease(place, use, context)
   if (refusal !== undefined) return refusal
-  const outcome = checkAppend(statements, row, append, plan)
+  const outcome = checkAppend(statements, place, append, plan)
   if (outcome.kind === 'illegal') return outcome
 
-  const { thread, seq: before } = row
+  const row = settlePlace(statements, place, append, context.nextCounter)
+  const { thread } = row
   const seq = before + plan.size
+  const seals = planSeals(append)
   if (plan.size > 0) {
-    const seals = planSeals(append)
     const facts = { thread, before, commit: seq, events: append.events, plan, outcome, seals }
     if (plan.messages.length + plan.retired.length > 0) writeMessages(statements, facts)
     writeStatuses(statements, facts)
-    writeEvents(statements, facts)
+    writePacks(statements, facts)
     writeCalls(statements, facts)
     writeThread(statements, facts, context.nextCounter())
     writeSeals(statements, facts)
   }
-  for (const id of seal) sealTurn(statements, thread, id)
+  for (const id of seal) if (!seals.has(id)) sealTurn(statements, thread, id)
   const lease = use === undefined ? row : writeLease(statements, row, use, context)
   return {
     kind: 'appended',
@@ -87,12 +90,12 @@ function writeStatuses(statements: LedgerStatements, { thread, outcome }: Facts)
   }
 }
 
-function writeEvents(statements: LedgerStatements, facts: Facts): void {
+function writePacks(statements: LedgerStatements, facts: Facts): void {
   const { thread, before, commit, plan, outcome, seals } = facts
-  for (const { offset, turnId, callId, at, payload } of plan.rows) {
+  for (const { offset, size, turnId, at, payload } of plan.packs) {
     if (turnId !== null && seals.has(turnId)) continue
     const turn = turnId === null ? null : (outcome.turns.get(turnId)?.seq ?? null)
-    statements.insertEvent.run(thread, before + offset + 1, commit, turn, callId, at, payload)
+    statements.insertPack.run(thread, before + offset + size, size, commit, turn, at, payload)
   }
 }
 
@@ -114,7 +117,7 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
   }
 }
 
-/** Turns whose state is known already; `sealTurn` finds nothing left to do there. */
+/** Turns whose state is known already; `sealTurn` has nothing left to do there. */
 function writeSeals(statements: LedgerStatements, facts: Facts): void {
   const { thread, before, commit, outcome, seals } = facts
   for (const [id, { body, lastOffset, isBorn }] of seals) {
@@ -122,7 +125,7 @@ function writeSeals(statements: LedgerStatements, facts: Facts): void {
     if (turn === undefined) continue
     const last = before + lastOffset + 1
     statements.sealTurn.run(body, last, commit, thread, turn)
-    if (!isBorn) statements.deleteTurnEvents.run({ thread, turn, last })
+    if (!isBorn) statements.deleteTurnPacks.run({ thread, turn, last })
   }
 }
 

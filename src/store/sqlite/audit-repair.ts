@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assertNever } from '../../core/assert-never.ts'
+import type { Seq } from '../../core/ids.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
+import { type EventPack, unpack } from '../event-pack.ts'
 import { auditSql, type LedgerTable, rowSql } from './audit-sql.ts'
 import type { ThreadKey } from './ledger-row.ts'
 
@@ -58,15 +60,15 @@ function applyStep(db: DatabaseSync, thread: ThreadKey, step: RepairStep): Row |
         ...(step.isOpen === undefined ? {} : { is_sealed: 0 }),
       }))
     case 'set-event': {
-      const { seq, at, payload, callId: call_id } = step
+      const { seq, at, payload } = step
       const turn = step.turn?.seq ?? null
-      const before = replace(db, 'events', thread, seq, () => null)
+      const before = takeFact(db, thread, seq)
       const commit_seq = before?.['commit_seq'] ?? seq
-      insert(db, 'events', { thread, seq, commit_seq, turn, call_id, at, payload })
+      insert(db, 'events', { thread, seq, size: 1, commit_seq, turn, at, payload })
       return before
     }
     case 'remove-event':
-      return replace(db, 'events', thread, step.seq, () => null)
+      return takeFact(db, thread, step.seq)
     case 'set-seq':
       db.prepare('UPDATE threads SET seq = ? WHERE thread = ?').run(step.seq, thread)
       return undefined
@@ -75,6 +77,23 @@ function applyStep(db: DatabaseSync, thread: ThreadKey, step: RepairStep): Row |
     default:
       return assertNever(step)
   }
+}
+
+/** Takes one fact out, and the others of its pack apart. Gives the row that it was in. */
+function takeFact(db: DatabaseSync, thread: ThreadKey, seq: Seq): Row | undefined {
+  const found = db.prepare(auditSql.readPackOf).get(thread, seq)
+  if (found === undefined) return undefined
+  const pack = { ...(found as unknown as Omit<EventPack, 'turnId'>), turnId: null }
+  if (pack.size === 1 || pack.seq - pack.size >= seq) {
+    return replace(db, 'events', thread, seq, () => null)
+  }
+  replace(db, 'events', thread, pack.seq, () => null)
+  const put = db.prepare(auditSql.putFact)
+  const { commit_seq = pack.seq, turn = null } = found
+  for (const fact of unpack(pack)) {
+    if (fact.seq !== seq) put.run(thread, fact.seq, commit_seq, turn, fact.at, fact.line)
+  }
+  return found
 }
 
 /** Removes everything that has this thread's number, with a record of each row. */

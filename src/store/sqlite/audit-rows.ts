@@ -2,9 +2,10 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { AuditRow } from '../audit.ts'
+import type { AuditEvent, AuditRow } from '../audit.ts'
+import { unpack } from '../event-pack.ts'
 import { judgeJson } from '../json-column.ts'
-import { type Fetch, mergeAuditRows } from '../merge-audit-rows.ts'
+import { type Fetch, type Keyed, mergeAuditRows } from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
 import { isHeld, type LeaseContext } from './check-lease.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -29,11 +30,11 @@ interface MessageRow extends InThread {
   readonly bodySeq: Seq | null
   readonly createdAt: number
 }
-interface EventRow extends InThread {
+interface PackRow extends InThread {
   readonly seq: Seq
+  readonly size: number
   readonly commitSeq: Seq
   readonly turnSeq: Seq | null
-  readonly callId: CallId | null
   readonly at: number
   readonly payload: string
   readonly turnId: MessageId | null
@@ -55,6 +56,7 @@ export function scanRows(
   only: ThreadKey | null,
   context: LeaseContext,
 ): AsyncGenerator<readonly AuditRow[]> {
+  const fetchPacks = fetchFrom(db, auditSql.events, only, toFacts)
   return mergeAuditRows<ThreadKey>({
     compare: (left, right) => left - right,
     threads: fetchFrom(db, auditSql.threads, only, (row: ThreadRow) => {
@@ -67,11 +69,7 @@ export function scanRows(
       ...row,
       isOpen: isSealed === 0,
     })),
-    events: fetchFrom(db, auditSql.events, only, (row: EventRow) => {
-      const { turnId, turnSeq, bodySeq, ...event } = row
-      const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
-      return { kind: 'event', ...event, ofTurn: turnSeq !== null, turn }
-    }),
+    events: async () => (await fetchPacks()).flat(),
     calls: fetchFrom(db, auditSql.calls, only, (row: CallRow) => ({
       ...row,
       input: judgeJson(row.input),
@@ -79,6 +77,13 @@ export function scanRows(
       modelOutput: judgeJson(row.modelOutput),
     })),
   })
+}
+
+function toFacts(row: PackRow): readonly Keyed<AuditEvent, ThreadKey>[] {
+  const { key, commitSeq, turnId, turnSeq, bodySeq } = row
+  const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
+  const same = { kind: 'event', key, commitSeq, ofTurn: turnSeq !== null, turn } as const
+  return unpack(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
 }
 
 const portion = 200

@@ -7,8 +7,8 @@ export const auditSql = {
   messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
     is_sealed AS isSealed, body, body_seq AS bodySeq, created_at AS createdAt
     FROM messages ${ofThread('messages')} ORDER BY thread, seq`,
-  events: `SELECT e.thread AS key, e.seq, e.commit_seq AS commitSeq, e.turn AS turnSeq,
-    e.call_id AS callId, e.at, e.payload, m.message_id AS turnId, m.body_seq AS bodySeq
+  events: `SELECT e.thread AS key, e.seq, e.size, e.commit_seq AS commitSeq, e.turn AS turnSeq,
+    e.at, e.payload, m.message_id AS turnId, m.body_seq AS bodySeq
     FROM events e LEFT JOIN messages m
       ON m.thread = e.thread AND m.seq = e.turn AND m.role = 'assistant'
     ${ofThread('e')} ORDER BY e.thread, e.seq`,
@@ -21,6 +21,12 @@ export const auditSql = {
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,
   readThread: 'SELECT thread, seq FROM threads WHERE id = ?',
+
+  /** The pack that a fact is in, if any is: the first that does not end before it. */
+  readPackOf: 'SELECT * FROM events WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT 1',
+  /** What has its number already stays: the pack as it was is in the record. */
+  putFact: `INSERT OR IGNORE INTO events (thread, seq, size, commit_seq, turn, at, payload)
+    VALUES (?, ?, 1, ?, ?, ?, ?)`,
 
   // The record is made when there is first something to record, and goes with its thread.
   createRecord: `CREATE TABLE IF NOT EXISTS repairs (

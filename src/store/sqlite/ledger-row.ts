@@ -1,4 +1,4 @@
-import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { TurnStatus } from '../../core/message.ts'
 
 /** The number of a thread in this database; nobody outside hears of it. */
@@ -6,6 +6,7 @@ export type ThreadKey = number
 
 export interface LeaseRow {
   readonly thread: ThreadKey
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly fence: number
   readonly holder: string | null
@@ -49,12 +50,13 @@ export interface MessageRow {
   readonly body: string | null
 }
 
-export interface StoredEventRow {
+/** Facts of one append: see `EventPack`. */
+export interface PackRow {
   readonly seq: Seq
+  readonly size: number
   readonly commitSeq: Seq
-  /** The place of the turn that it belongs to; null for a fact of the thread itself. */
+  /** The place of the turn that it belongs to; null for facts of the thread itself. */
   readonly turn: Seq | null
-  readonly callId: CallId | null
   readonly at: number
   readonly payload: string
 }

@@ -7,19 +7,22 @@ const leaseColumns =
 const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.is_sealed AS isSealed,
   m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.created_at AS createdAt, m.body`
 
-const eventColumns = 'seq, commit_seq AS commitSeq, turn, call_id AS callId, at, payload'
+const packColumns = 'seq, size, commit_seq AS commitSeq, turn, at, payload'
 
 /** Outputs over `:most` bytes stay where they are; their length is known without reading them. */
 const outputColumns = `octet_length(output) AS outputBytes,
   CASE WHEN octet_length(output) <= :most THEN output END AS output,
   CASE WHEN octet_length(output) <= :most THEN model_output END AS modelOutput`
 
+/** Not `?` alone: SQLite would plan the whole statement anew for every number that is put there. */
+const limit = 'LIMIT ? + 0'
+
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
   readPlace: 'SELECT thread, seq FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
-    ORDER BY activity DESC LIMIT ?`,
+    ORDER BY activity DESC ${limit}`,
   /** Numbers that are never given twice, even if the thread that had the last one is deleted. */
   readCounter: `SELECT max(
     (SELECT least FROM counter WHERE id = 1),
@@ -46,7 +49,8 @@ export const ledgerSql = {
   releaseLease: `UPDATE threads SET lease_holder = NULL, lease_turn = NULL, lease_until = NULL
     WHERE thread = ?`,
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
-  readLease: `SELECT ${leaseColumns}, stop_fence AS stopFence FROM threads WHERE id = ?`,
+  readLease: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
+    FROM threads WHERE id = ?`,
   findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
@@ -63,9 +67,9 @@ export const ledgerSql = {
     WHERE thread = ? AND seq = ?`,
 
   readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
-    ORDER BY seq DESC LIMIT ?`,
+    ORDER BY seq DESC ${limit}`,
   readPlacesUpward: `SELECT seq FROM messages WHERE thread = ? AND seq > ? AND retired_seq IS NULL
-    ORDER BY seq LIMIT ?`,
+    ORDER BY seq ${limit}`,
   findRunning: `SELECT seq, message_id AS messageId FROM messages
     WHERE thread = ? AND status = 'running' AND retired_seq IS NULL ORDER BY seq DESC`,
   // By that index, or every retired message between the edges would be read as well.
@@ -81,16 +85,15 @@ export const ledgerSql = {
   /** A turn that was sealed after it had been retired would come back to a reader that dropped it. */
   readBodyPlaces: `SELECT body_seq AS bodySeq, seq FROM messages
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
-    ORDER BY body_seq LIMIT ?`,
+    ORDER BY body_seq ${limit}`,
 
-  insertEvent: `INSERT INTO events (thread, seq, commit_seq, turn, call_id, at, payload)
+  insertPack: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  readEvents: `SELECT ${eventColumns} FROM events WHERE thread = ? AND seq > ?
-    ORDER BY seq LIMIT ?`,
+  readPacks: `SELECT ${packColumns} FROM events WHERE thread = ? AND seq > ? ORDER BY seq`,
   // Others' facts are passed over here, but ended turns have none: they are sealed.
-  readTurnEvents: `SELECT ${eventColumns} FROM events
+  readTurnPacks: `SELECT ${packColumns} FROM events
     WHERE thread = :thread AND seq >= :turn AND turn = :turn ORDER BY seq`,
-  deleteTurnEvents: `DELETE FROM events
+  deleteTurnPacks: `DELETE FROM events
     WHERE thread = :thread AND seq BETWEEN :turn AND :last AND turn = :turn`,
 
   readLife: 'SELECT life, turn FROM calls WHERE thread = ? AND call_id = ?',

@@ -10,8 +10,8 @@ import type {
   HeldLeaseRow,
   LeaseRow,
   MessageRow,
+  PackRow,
   StatusRow,
-  StoredEventRow,
   ThreadKey,
 } from './ledger-row.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
@@ -20,7 +20,9 @@ import { ledgerSql as sql } from './ledger-sql.ts'
 export interface Statement<Params extends readonly SQLInputValue[] | NamedParams, Row> {
   get(...params: ArgumentsOf<Params>): Row | undefined
   all(...params: ArgumentsOf<Params>): readonly Row[]
-  run(...params: ArgumentsOf<Params>): unknown
+  /** Reads no more rows than are asked for. */
+  iterate(...params: ArgumentsOf<Params>): Iterable<Row>
+  run(...params: ArgumentsOf<Params>): { readonly lastInsertRowid: number | bigint }
 }
 type NamedParams = Readonly<Record<string, SQLInputValue>>
 type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
@@ -107,20 +109,20 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       sql.readBodyPlaces,
     ),
 
-    insertEvent: prepare<
+    insertPack: prepare<
       [
         thread: ThreadKey,
         seq: Seq,
+        size: number,
         commitSeq: Seq,
         turn: Seq | null,
-        callId: CallId | null,
         at: number,
         payload: string,
       ]
-    >(sql.insertEvent),
-    readEvents: prepare<[ThreadKey, after: Seq, limit: number], StoredEventRow>(sql.readEvents),
-    readTurnEvents: prepare<{ thread: ThreadKey; turn: Seq }, StoredEventRow>(sql.readTurnEvents),
-    deleteTurnEvents: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnEvents),
+    >(sql.insertPack),
+    readPacks: prepare<[ThreadKey, after: Seq], PackRow>(sql.readPacks),
+    readTurnPacks: prepare<{ thread: ThreadKey; turn: Seq }, PackRow>(sql.readTurnPacks),
+    deleteTurnPacks: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnPacks),
 
     readLife: prepare<OfCall, { life: CallLife; turn: Seq }>(sql.readLife),
     findOpenCalls: prepare<AtPlace, { callId: CallId }>(sql.findOpenCalls),

@@ -1,15 +1,16 @@
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
-import { readEventRow } from '../event-row.ts'
+import { type OutputOf, type PackedEvent, readFact, unpack } from '../event-pack.ts'
 import type { Changes, ChangesQuery, StoredChange } from '../store.ts'
 import type { StoredOutput } from '../stored-output.ts'
-import type { StoredEventRow, ThreadKey } from './ledger-row.ts'
+import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
-import { mostBytes, noOutput, readSealed, toUserRow } from './read-turn.ts'
+import { mostBytes, readSealed, toUserRow } from './read-turn.ts'
 import { readUserRow } from '../user-row.ts'
 
-type Place =
-  | { readonly seq: Seq; readonly event: StoredEventRow }
-  | { readonly seq: Seq; readonly messageSeq: Seq }
+interface PlacedFact extends PackedEvent {
+  readonly commit: Seq
+}
+type Place = PlacedFact | { readonly seq: Seq; readonly messageSeq: Seq }
 
 /**
  * Facts have two homes: messages and sealed turns are in `messages`, all else in `events`. Both are
@@ -20,29 +21,27 @@ export function readChanges(statements: LedgerStatements, query: ChangesQuery): 
   const found = statements.readPlace.get(query.threadId)
   if (found === undefined) return null
   const { thread, seq } = found
+  const reader = createChangeReader(statements, thread, mostBytes(query.results))
   const places: Place[] = [
-    ...statements.readEvents
-      .all(thread, after, limit + 1)
-      .map((event) => ({ seq: event.seq, event })),
+    ...reader.readFacts(after, limit + 1),
     ...statements.readBodyPlaces
       .all(thread, after, limit + 1)
       .map((row) => ({ seq: row.bodySeq, messageSeq: row.seq })),
   ].sort((left, right) => left.seq - right.seq)
   const shown = places.slice(0, limit)
 
-  const reader = createChangeReader(statements, thread, mostBytes(query.results))
   return {
     seq,
     reached: shown.length < places.length ? (shown.at(-1)?.seq ?? after) : seq,
     changes: shown.flatMap((place) =>
-      'event' in place ? reader.readEvent(place.event) : reader.readMessage(place.messageSeq),
+      'messageSeq' in place ? reader.readMessage(place.messageSeq) : reader.toChange(place),
     ),
   }
 }
 
 function createChangeReader(statements: LedgerStatements, thread: ThreadKey, most: number) {
   const ids = new Map<Seq, MessageId>()
-  const outputs = new Map<CallId, StoredOutput>()
+  const outputs = new Map<CallId, StoredOutput | undefined>()
 
   const turnIdOf = (turn: Seq): MessageId | null => {
     const id = ids.get(turn) ?? statements.readMessageId.get(thread, turn)?.messageId ?? null
@@ -50,21 +49,32 @@ function createChangeReader(statements: LedgerStatements, thread: ThreadKey, mos
     return id
   }
   // A call has one result and may have a thousand facts: it is read once, and only if one needs it.
-  const outputOf = ({ callId, payload }: StoredEventRow): StoredOutput => {
-    if (callId === null || !/"call-(?:settled|resolved)"/.test(payload)) return noOutput
-    const output =
-      outputs.get(callId) ?? statements.readOutput.get({ most, thread, callId }) ?? noOutput
-    outputs.set(callId, output)
-    return output
+  const outputOf: OutputOf = (callId) => {
+    if (!outputs.has(callId)) {
+      outputs.set(callId, statements.readOutput.get({ most, thread, callId }))
+    }
+    return outputs.get(callId)
   }
 
   return {
-    readEvent(row: StoredEventRow): StoredChange {
-      const { seq, commitSeq: commit, turn, at, payload } = row
-      const { output, outputBytes, modelOutput } = outputOf(row)
-      const turnId = turn === null ? null : turnIdOf(turn)
-      const event = readEventRow({ seq, at, turnId, payload, output, outputBytes, modelOutput })
-      return { kind: 'event', seq, commit, event }
+    /** Some more than `wanted`, maybe: the last pack is read whole. */
+    readFacts(after: Seq, wanted: number): readonly PlacedFact[] {
+      const facts: PlacedFact[] = []
+      for (const { turn, commitSeq: commit, ...pack } of statements.readPacks.iterate(
+        thread,
+        after,
+      )) {
+        const turnId = turn === null ? null : turnIdOf(turn)
+        for (const fact of unpack({ ...pack, turnId })) {
+          // The reader may stand in the middle of the first.
+          if (fact.seq > after) facts.push({ ...fact, commit })
+        }
+        if (facts.length >= wanted) break
+      }
+      return facts
+    },
+    toChange({ seq, at, turnId, fact, commit }: PlacedFact): StoredChange {
+      return { kind: 'event', seq, commit, event: readFact({ seq, at, turnId }, fact, outputOf) }
     },
     readMessage(messageSeq: Seq): readonly StoredChange[] {
       const row = statements.readMessageAt.get(thread, messageSeq)

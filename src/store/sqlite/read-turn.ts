@@ -1,21 +1,18 @@
 import { isTurnEvent, type TurnEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { CallId, MessageId } from '../../core/ids.ts'
+import type { MessageId } from '../../core/ids.ts'
 import type { Message, Turn } from '../../core/message.ts'
-import { readEventRow } from '../event-row.ts'
+import { readPack } from '../event-pack.ts'
 import { lazyBytes, type ResultMode } from '../store.ts'
-import type { StoredOutput } from '../stored-output.ts'
 import { type CallRow, readTurnBody } from '../turn-body.ts'
-import type { MessageRow, StoredEventRow, ThreadKey } from './ledger-row.ts'
+import type { MessageRow, PackRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { readUserRow, type UserRow } from '../user-row.ts'
 
 /** The most bytes of an output that a read takes with it. */
 export const mostBytes = (results: ResultMode): number =>
   results === 'lazy' ? lazyBytes : Number.MAX_SAFE_INTEGER
-
-export const noOutput: StoredOutput = { output: null, outputBytes: null, modelOutput: null }
 
 export function readMessageRow(
   statements: LedgerStatements,
@@ -38,8 +35,8 @@ export function readTurn(
   const calls = statements.readCalls.all({ most, thread, turn: row.seq })
   const sealed = readSealed(row, calls)
   if (row.isSealed === 1) return sealed
-  const events = statements.readTurnEvents.all({ thread, turn: row.seq })
-  return foldTurn(sealed, readTurnEvents(row.messageId, events, calls))
+  const packs = statements.readTurnPacks.all({ thread, turn: row.seq })
+  return foldTurn(sealed, readTurnPacks(row.messageId, packs, calls))
 }
 
 /** The turn as of its seal; before its first fact if it was never sealed. */
@@ -50,17 +47,14 @@ export function readSealed(row: MessageRow, calls: readonly CallRow[]): Turn {
     : readTurnBody({ id, seq, bodySeq, createdAt }, body, calls)
 }
 
-export function readTurnEvents(
+export function readTurnPacks(
   turnId: MessageId,
-  rows: readonly StoredEventRow[],
+  packs: readonly PackRow[],
   calls: readonly CallRow[],
 ): readonly TurnEvent[] {
-  const outputs = new Map<CallId | null, StoredOutput>(calls.map((call) => [call.callId, call]))
-  return rows
-    .map(({ seq, at, payload, callId }) => {
-      const { output, outputBytes, modelOutput } = outputs.get(callId) ?? noOutput
-      return readEventRow({ seq, at, turnId, payload, output, outputBytes, modelOutput })
-    })
+  const outputs = new Map(calls.map((call) => [call.callId, call]))
+  return packs
+    .flatMap((pack) => readPack({ ...pack, turnId }, (callId) => outputs.get(callId)))
     .filter((event) => isTurnEvent(event))
 }
 

@@ -7,6 +7,7 @@ import { appendToLedger } from './append-to-ledger.ts'
 import { createSqliteAudit } from './audit.ts'
 import { isHeld } from './check-lease.ts'
 import { createConnection } from './connection.ts'
+import { insertThread } from './create-thread.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -40,8 +41,9 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     ...(file === ':memory:' ? {} : { audit }),
     holder: () => holder,
 
-    async createThread({ id, ownerId, title, at }) {
+    async createThread(wanted) {
       return connection.write((statements) => {
+        const { id, ownerId, title, at } = wanted
         const found = statements.readThread.get(id)
         if (found !== undefined) {
           return found.ownerId === ownerId
@@ -49,7 +51,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
             : { kind: 'taken' }
         }
         const counter = createCounter(statements)()
-        statements.insertThread.run({ id, ownerId, title, at, counter })
+        insertThread(statements, wanted, counter)
         const dates = { createdAt: at, updatedAt: at }
         return {
           kind: 'created',
