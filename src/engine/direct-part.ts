@@ -57,7 +57,7 @@ export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Calle
     ...(tool.title === undefined ? {} : { title: tool.title }),
     ...(tool.metadata === undefined ? {} : { toolMetadata: tool.metadata }),
     ...(part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata }),
-  } as Called
+  }
 }
 
 const findTool = (tools: ToolSet, name: string): ToolSet[string] | undefined =>

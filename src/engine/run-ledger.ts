@@ -205,7 +205,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       })
     },
 
-    extend: buffer.extend,
+    extend: (block, delta) => buffer.extend(block, delta),
 
     async commit(events = []) {
       for (const event of events) buffer.push(event)

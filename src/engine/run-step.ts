@@ -98,6 +98,8 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
       case 'tool-input-delta':
         if (part.delta !== '') streamed.set(part.id, true)
         break
+      default:
+        break
     }
     for (const event of translator.translate(part)) run.ledger.push(event)
     if (isResult(part)) run.ledger.flushSoon()

@@ -86,5 +86,5 @@ function resolveModel(model: LanguageModel): Model {
   if (typeof model === 'string') {
     return (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) as Model
   }
-  return wrapLanguageModel({ model, middleware: [] }) as Model
+  return wrapLanguageModel({ model, middleware: [] })
 }

@@ -74,7 +74,7 @@ describe('toJson', () => {
   test('throws at what JSON cannot say', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
-    expect(() => toJson(circle)).toThrow()
-    expect(() => toJson({ many: 10n })).toThrow()
+    expect(() => toJson(circle)).toThrow(TypeError)
+    expect(() => toJson({ many: 10n })).toThrow(TypeError)
   })
 })
