@@ -42,6 +42,7 @@ export function appendToLedger(
   }
   for (const id of seal) if (!seals.has(id)) sealTurn(statements, thread, id)
   const lease = use === undefined ? row : writeLease(statements, row, use, context)
+  context.runs.learn(append, plan, lease, seq, outcome)
   return {
     kind: 'appended',
     firstSeq: before + 1,

@@ -2,6 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { AppendResult, LeaseUse } from '../store.ts'
 import type { LeaseRow } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
+import type { SteadyRuns } from './steady-runs.ts'
 
 export interface LeaseContext {
   readonly now: () => number
@@ -11,6 +12,7 @@ export interface LeaseContext {
 export interface AppendContext extends LeaseContext {
   /** The next number of the whole store: see `readCounter`. */
   readonly nextCounter: () => number
+  readonly runs: SteadyRuns
 }
 
 type Refusal = Exclude<AppendResult, { readonly kind: 'appended' }>

@@ -41,6 +41,10 @@ export const ledgerSql = {
 
   // One statement for each kind of change: SQLite rewrites every index that an UPDATE names.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
+  /** Where the thread still stands there, and the lease is still held. */
+  advanceRun: `UPDATE threads SET seq = ?, changed = ?
+    WHERE thread = ? AND seq = ? AND fence = ? AND lease_holder IS NOT NULL
+    RETURNING stop_fence IS fence AS isStopping`,
   touchThread: 'UPDATE threads SET activity = ?, updated_at = ? WHERE thread = ?',
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
   acquireLease: `UPDATE threads SET fence = ?, lease_holder = ?, lease_turn = ?, lease_until = ?,
@@ -106,6 +110,10 @@ export const ledgerSql = {
   /** What has been said of a call stays as it is: SQLite copies only what an UPDATE names. */
   moveCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
     WHERE thread = ? AND call_id = ?`,
+  moveKnownCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
+    WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
+  updateKnownCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
+    output = ?, model_output = ? WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
   readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
   readOutput: `SELECT ${outputColumns} FROM calls WHERE thread = :thread AND call_id = :callId`,

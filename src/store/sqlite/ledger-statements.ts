@@ -22,7 +22,10 @@ export interface Statement<Params extends readonly SQLInputValue[] | NamedParams
   all(...params: ArgumentsOf<Params>): readonly Row[]
   /** Reads no more rows than are asked for. */
   iterate(...params: ArgumentsOf<Params>): Iterable<Row>
-  run(...params: ArgumentsOf<Params>): { readonly lastInsertRowid: number | bigint }
+  run(...params: ArgumentsOf<Params>): {
+    readonly changes: number | bigint
+    readonly lastInsertRowid: number | bigint
+  }
 }
 type NamedParams = Readonly<Record<string, SQLInputValue>>
 type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
@@ -61,6 +64,10 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteEvents: prepare<InThread>(sql.deleteEvents),
     deleteCalls: prepare<InThread>(sql.deleteCalls),
     advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
+    advanceRun: prepare<
+      [Seq, changed: number, ...InThread, before: Seq, fence: number],
+      { readonly isStopping: 0 | 1 }
+    >(sql.advanceRun),
     touchThread: prepare<[activity: number, at: number, ...InThread]>(sql.touchThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
 
@@ -152,6 +159,28 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     moveCall: prepare<
       [life: CallLife, output: string | null, modelOutput: string | null, ...OfCall]
     >(sql.moveCall),
+    moveKnownCall: prepare<
+      [
+        life: CallLife,
+        output: string | null,
+        modelOutput: string | null,
+        ...OfCall,
+        turn: Seq,
+        from: CallLife,
+      ]
+    >(sql.moveKnownCall),
+    updateKnownCall: prepare<
+      [
+        life: CallLife,
+        name: string | null,
+        input: string | null,
+        output: string | null,
+        modelOutput: string | null,
+        ...OfCall,
+        turn: Seq,
+        from: CallLife,
+      ]
+    >(sql.updateKnownCall),
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
       sql.readOutput,

@@ -31,3 +31,9 @@ export const isLocked = (error: unknown): boolean => {
   const fault = toStoreFault(error)
   return fault instanceof HoldfastError && fault.code === 'store-locked'
 }
+
+/** The tables refuse a row. */
+export const isConstraint = (error: unknown): boolean => {
+  const { errcode } = error as { readonly errcode?: unknown }
+  return typeof errcode === 'number' && (errcode & 0xff) === 19
+}

@@ -1,8 +1,8 @@
 import { callsOf } from '../../core/message.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
-import { planAppend } from '../plan-append.ts'
-import type { Hint, Store } from '../store.ts'
+import { type AppendPlan, planAppend } from '../plan-append.ts'
+import type { Append, AppendResult, Hint, Store } from '../store.ts'
 import { appendToLedger } from './append-to-ledger.ts'
 import { createSqliteAudit } from './audit.ts'
 import { isHeld } from './check-lease.ts'
@@ -13,6 +13,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { readChanges } from './read-changes.ts'
 import { readPage } from './read-page.ts'
+import { createSteadyRuns, UnsteadyError } from './steady-runs.ts'
 import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
 
 export interface SqliteStoreOptions {
@@ -25,6 +26,11 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number
 }
 
+interface Planned {
+  readonly append: Append
+  readonly plan: AppendPlan
+}
+
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
@@ -34,6 +40,25 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const full = mostBytes('full')
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
+
+  const runs = createSteadyRuns()
+  const commitPlans = (plans: readonly Planned[], isShort = true): readonly AppendResult[] => {
+    try {
+      return connection.write((statements) => {
+        const nextCounter = createCounter(statements)
+        const context = { now, isAlive, nextCounter, runs }
+        return plans.map(({ append, plan }) => {
+          const result = isShort ? runs.append(statements, append, plan, nextCounter) : undefined
+          return result ?? appendToLedger(statements, append, plan, context)
+        })
+      })
+    } catch (error) {
+      // Nothing of it was written, whatever it seemed to leave.
+      for (const { append } of plans) runs.forget(append.threadId)
+      if (error instanceof UnsteadyError) return commitPlans(plans, false)
+      throw error
+    }
+  }
 
   return {
     kind: 'sqlite',
@@ -94,10 +119,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async commit(appends) {
       const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-      const results = connection.write((statements) => {
-        const context = { now, isAlive, nextCounter: createCounter(statements) }
-        return plans.map(({ append, plan }) => appendToLedger(statements, append, plan, context))
-      })
+      const results = commitPlans(plans)
       const changed = new Map<ThreadId, Hint>()
       for (const [index, { append, plan }] of plans.entries()) {
         const result = results[index]
