@@ -98,6 +98,44 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(await countRepairs(database)).toBe(0)
   })
 
+  it('[CR6] takes apart the pack that it mends a fact of, and keeps it whole in the record', async () => {
+    const database = await createHealthy(kind)
+    const [pack] = await database.query('SELECT * FROM events WHERE seq = 19')
+    const lines = String(pack?.['payload']).split('\n')
+    const [broken, gone] = ['line of a pack is broken', 'pack of a sealed turn'].map((what) =>
+      damages.find(({ name }) => name.includes(what)),
+    )
+    await database.damage(broken?.sql[kind] ?? '')
+    await database.damage(gone?.sql[kind] ?? '')
+    await check(database, '--repair')
+
+    const rows = await database.query(
+      'SELECT seq, size, commit_seq, at, payload FROM events WHERE seq > 5 ORDER BY seq',
+    )
+    const at = Number(pack?.['at'])
+    expect(
+      rows.map((row) => ['seq', 'size', 'commit_seq', 'at'].map((name) => Number(row[name]))),
+    ).toEqual([
+      [12, 1, 12, at],
+      [13, 1, 13, at],
+      ...[14, 15, 16, 17, 18, 19].map((seq) => [seq, 1, 19, seq === 16 ? at + 5 : at]),
+    ])
+    expect(rows.slice(2).map(({ payload }) => payload)).toEqual(
+      lines.with(1, JSON.stringify({ type: 'lost' })),
+    )
+    const records = await database.query('SELECT problem, row_before FROM repairs ORDER BY id')
+    const before = records.map(({ problem, row_before: row }) => {
+      const { seq, size, payload } = JSON.parse(String(row)) as Record<string, unknown>
+      return [problem, Number(seq), Number(size), String(payload).split('\n').length]
+    })
+    expect(before).toEqual([
+      ['unreadable-event', 19, 6, 6],
+      ['leftover-events', 6, 3, 3],
+      ['leftover-events', 5, 1, 1],
+      ['leftover-events', 6, 1, 1],
+    ])
+  })
+
   it('[CR6] mends everything that can be wrong at once', async () => {
     const database = await createHealthy(kind)
     const apart = ['seq-gap', 'thread-seq', 'orphan-event', 'hidden-events', 'leftover-events']

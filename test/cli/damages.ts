@@ -16,13 +16,18 @@ const both = (
   postgres: toSql({ thread: `thread_id = 't'`, turn: (_, id) => `message_id = '${id}'` }),
 })
 
-const insertEvent = (seq: number, payload: object, turn: { seq: number; id: string } | null) => {
-  const text = JSON.stringify(payload)
+const insertEvent = (
+  seq: number,
+  payload: object,
+  turn: { seq: number; id: string } | null,
+  size = 1,
+) => {
+  const text = Array.from({ length: size }, () => JSON.stringify(payload)).join('\n')
   return {
-    sqlite: `INSERT INTO events (thread, seq, commit_seq, turn, at, payload)
-      VALUES (1, ${seq}, ${seq}, ${turn?.seq ?? 'NULL'}, 1, '${text}')`,
-    postgres: `INSERT INTO events (thread_id, seq, commit_seq, message_id, at, payload)
-      VALUES ('t', ${seq}, ${seq}, ${turn === null ? 'NULL' : `'${turn.id}'`}, 1, '${text}')`,
+    sqlite: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
+      VALUES (1, ${seq}, ${size}, ${seq}, ${turn?.seq ?? 'NULL'}, 1, '${text}')`,
+    postgres: `INSERT INTO events (thread_id, seq, size, commit_seq, message_id, at, payload)
+      VALUES ('t', ${seq}, ${size}, ${seq}, ${turn === null ? 'NULL' : `'${turn.id}'`}, 1, '${text}')`,
   }
 }
 const insertCall = (id: string, turn: { seq: number; id: string }) => ({
@@ -45,6 +50,12 @@ export const damages: readonly Damage[] = [
     kind: 'seq-gap',
     names: ['thread t', 'seq 13'],
     sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 13`),
+  },
+  {
+    name: 'a pack is gone',
+    kind: 'seq-gap',
+    names: ['thread t', 'seq 19', 'from 14 to 19'],
+    sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 19`),
   },
   {
     name: 'the start of a turn is gone',
@@ -122,9 +133,10 @@ export const damages: readonly Damage[] = [
     kind: 'orphan-rows',
     names: ['1 rows'],
     sql: {
-      sqlite: `INSERT INTO events (thread, seq, commit_seq, at, payload) VALUES (77, 1, 1, 1, '{}')`,
-      postgres: `INSERT INTO events (thread_id, seq, commit_seq, at, payload)
-        VALUES ('nowhere', 1, 1, 1, '{}')`,
+      sqlite: `INSERT INTO events (thread, seq, size, commit_seq, at, payload)
+        VALUES (77, 1, 1, 1, 1, '{}')`,
+      postgres: `INSERT INTO events (thread_id, seq, size, commit_seq, at, payload)
+        VALUES ('nowhere', 1, 1, 1, 1, '{}')`,
     },
   },
   {
@@ -189,6 +201,12 @@ export const damages: readonly Damage[] = [
     sql: insertEvent(5, { type: 'step-abandoned' }, sealed),
   },
   {
+    name: 'a pack of a sealed turn is left over',
+    kind: 'leftover-events',
+    names: ['thread t', 'message a1', '3 of its events'],
+    sql: insertEvent(6, { type: 'step-abandoned' }, sealed, 3),
+  },
+  {
     name: 'events after the seal are hidden',
     kind: 'hidden-events',
     names: ['thread t', 'message a1'],
@@ -214,6 +232,25 @@ export const damages: readonly Damage[] = [
     names: ['thread t', 'message a2', 'seq 13'],
     sql: both(
       ({ thread }) => `UPDATE events SET payload = '{"type":"st' WHERE ${thread} AND seq = 13`,
+    ),
+  },
+  {
+    name: 'a line of a pack is broken',
+    kind: 'unreadable-event',
+    names: ['thread t', 'message a2', 'seq 15'],
+    sql: both(
+      ({ thread }) => `UPDATE events SET payload = replace(payload, '"call-started"', '"call')
+        WHERE ${thread} AND seq = 19`,
+    ),
+  },
+  {
+    name: 'a line of a pack is gone',
+    kind: 'unreadable-event',
+    names: ['thread t', 'message a2', 'seq 19'],
+    sql: both(
+      ({ thread }) => `UPDATE events
+        SET payload = replace(payload, '{"type":"call-started","callId":"c3"}\n', '')
+        WHERE ${thread} AND seq = 19`,
     ),
   },
   {

@@ -7,7 +7,8 @@ const ownerId = parseOwnerId('local')
 
 /**
  * A healthy database: thread `t` with a sealed turn `a1` (seq 2 to 10) and a turn `a2` (12 to 19)
- * that waits for a person, and thread `live`, whose turn `b1` is running right now.
+ * that waits for a person, and thread `live`, whose turn `b1` is running right now. The facts 12 and
+ * 13 are packs of their own, those from 14 to 19 are one; 16 has a time of its own.
  */
 export async function writeThreads(store: Store): Promise<void> {
   const threadId = parseThreadId('t')
@@ -18,7 +19,9 @@ export async function writeThreads(store: Store): Promise<void> {
   const b1 = parseMessageId('b1')
   const results = await store.commit([
     { threadId, events: [said('u1'), ...sealedTurn()], seal: [a1] },
-    { threadId, events: [said('u2'), ...waitingTurn()] },
+    { threadId, events: [said('u2'), ...waitingTurn().slice(0, 1)] },
+    { threadId, events: waitingTurn().slice(1, 2) },
+    { threadId, events: waitingTurn().slice(2) },
     {
       threadId: live,
       events: [
@@ -78,7 +81,13 @@ function waitingTurn(): readonly NewEvent[] {
     { ...of, type: 'step-started', step: 0 },
     ...recorded('a2', 'c3', 'not-required'),
     { ...of, type: 'call-started', callId: c3 },
-    { ...of, type: 'call-settled', callId: c3, outcome: { state: 'succeeded', output } },
+    {
+      ...of,
+      at: at + 5,
+      type: 'call-settled',
+      callId: c3,
+      outcome: { state: 'succeeded', output },
+    },
     ...recorded('a2', 'c4', 'required'),
     { ...of, type: 'step-ended', finishReason: 'tool-calls' },
     { ...of, type: 'turn-paused', waitingFor: 'approval' },
