@@ -26,8 +26,8 @@ const insertEvent = (
   return {
     sqlite: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
       VALUES (1, ${seq}, ${size}, ${seq}, ${turn?.seq ?? 'NULL'}, 1, '${text}')`,
-    postgres: `INSERT INTO events (thread_id, seq, commit_seq, message_id, at, payload)
-      VALUES ('t', ${seq}, ${seq}, ${turn === null ? 'NULL' : `'${turn.id}'`}, 1, '${text}')`,
+    postgres: `INSERT INTO events (thread_id, seq, size, commit_seq, message_id, at, payload)
+      VALUES ('t', ${seq}, ${size}, ${seq}, ${turn === null ? 'NULL' : `'${turn.id}'`}, 1, '${text}')`,
   }
 }
 const insertCall = (id: string, turn: { seq: number; id: string }) => ({
@@ -135,8 +135,8 @@ export const damages: readonly Damage[] = [
     sql: {
       sqlite: `INSERT INTO events (thread, seq, size, commit_seq, at, payload)
         VALUES (77, 1, 1, 1, 1, '{}')`,
-      postgres: `INSERT INTO events (thread_id, seq, commit_seq, at, payload)
-        VALUES ('nowhere', 1, 1, 1, '{}')`,
+      postgres: `INSERT INTO events (thread_id, seq, size, commit_seq, at, payload)
+        VALUES ('nowhere', 1, 1, 1, 1, '{}')`,
     },
   },
   {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { foldThread } from '../../src/core/fold-thread.ts'
 import { parseMessageId } from '../../src/core/ids.ts'
 import { callsOf, isTurn, type Message } from '../../src/core/message.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, StoredChange } from '../../src/store/store.ts'
 import { nothing, readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
@@ -33,11 +33,21 @@ const facts = [
   say('Thanks', parseMessageId('thanks')),
 ]
 
-async function openDamaged(mode: 'open' | 'sealed', damage: string): Promise<Store> {
+/** Of the pack that has the facts 2 to 9, the line of one; without a line if that is null. */
+const setLine = (seq: number, to: string) => `
+  UPDATE events SET payload = (
+    SELECT string_agg(CASE WHEN seq - size + nth = ${seq} THEN ${to} ELSE line END, chr(10)
+      ORDER BY nth)
+    FROM unnest(string_to_array(payload, chr(10))) WITH ORDINALITY AS l(line, nth))
+  WHERE seq = 9 AND size = 8;`
+
+async function openDamaged(mode: 'open' | 'sealed', damage: string, rest = 0): Promise<Store> {
   const database = await openTestDatabase()
   const store = database.open()
   await createThread(store)
-  await append(store, facts, { seal: mode === 'sealed' ? [turn] : [] })
+  const [earlier, last] = [facts.slice(0, rest), facts.slice(rest)]
+  if (earlier.length > 0) await append(store, earlier)
+  await append(store, last, { seal: mode === 'sealed' ? [turn] : [] })
   const client = await database.connect()
   await client.query(`SET search_path = holdfast; ALTER TABLE calls DISABLE TRIGGER ALL; ${damage}`)
   return store
@@ -65,7 +75,7 @@ const callOf = (messages: readonly Message[]) => [...callsOf(turnOf(messages))][
 
 describe('[LG7] one bad row never makes a thread unreadable', () => {
   it('[LG7] a cut-off fact is passed over, and counted', async () => {
-    const cut = 'UPDATE events SET payload = left(payload, 20) WHERE seq = 4'
+    const cut = setLine(4, 'left(line, 20)')
     const found = turnOf(await readThread(await openDamaged('open', cut)))
     expect(found.unreadable).toBe(1)
     expect(found.steps[0]?.parts[0]).toMatchObject({ type: 'text', text: 'look.' })
@@ -74,16 +84,61 @@ describe('[LG7] one bad row never makes a thread unreadable', () => {
   it('[LG7] so is a fact of a type that nobody knows, or that is no object', async () => {
     const store = await openDamaged(
       'open',
-      `UPDATE events SET payload = '{"type":"text-sung","block":"0"}' WHERE seq = 4;
-       UPDATE events SET payload = '[1]' WHERE seq = 5`,
+      setLine(4, `'{"type":"text-sung","block":"0"}'`) + setLine(5, `'[1]'`),
     )
     const found = turnOf(await readThread(store))
     expect(found.unreadable).toBe(2)
     expect(callOf([found])).toMatchObject({ state: 'succeeded' })
   })
 
+  it('[LG7] of a pack, a line that is gone costs one fact: those after it move up', async () => {
+    const found = turnOf(await readThread(await openDamaged('open', setLine(4, 'NULL'))))
+    expect(found).toMatchObject({ unreadable: 1, lastSeq: 9 })
+    expect(found.steps[0]?.parts[0]).toMatchObject({ type: 'text', text: 'look.' })
+    expect(callOf([found])).toMatchObject({ state: 'succeeded' })
+  })
+
+  it('[LG7] of a pack that is cut off, what stands before is still there', async () => {
+    const cut = `UPDATE events SET payload = left(payload, strpos(payload, 'call-recorded'))`
+    const messages = await readThread(await openDamaged('open', cut))
+    const found = messages.find(isTurn)
+    expect(found).toMatchObject({ unreadable: 4, lastSeq: 9 })
+    expect(found?.steps[0]?.parts).toMatchObject([{ type: 'text', text: 'I will look.' }])
+  })
+
+  it('[LG7] a pack that is no text of ours at all hides nothing else', async () => {
+    // The turn's start is a row of its own: nobody can follow a turn that never began.
+    const garbage = `UPDATE events SET payload = '?' WHERE seq = 9 AND size = 7`
+    const messages = await readThread(await openDamaged('open', garbage, 2))
+    expect(messages.find(isTurn)).toMatchObject({ unreadable: 7, lastSeq: 9, steps: [] })
+    const after = await openDamaged('open', `UPDATE events SET payload = payload || chr(10) || '?'`)
+    expect(turnOf(await readThread(after))).toMatchObject({ unreadable: 0, lastSeq: 9 })
+  })
+
+  it.each([1, 2, 3, 20])(
+    '[LG7] whoever reads a damaged pack %i facts at a time gets each of the others once',
+    async (limit) => {
+      const store = await openDamaged('open', setLine(4, `'{'`) + setLine(8, `'{'`))
+      const seen: StoredChange[] = []
+      for (let after = 0; after < facts.length;) {
+        const { changes, reached } = await readChanges(store, after, limit)
+        expect(reached).toBeGreaterThan(after)
+        expect(changes.length).toBeLessThanOrEqual(limit)
+        expect(reached).toBe(limit < facts.length ? changes.at(-1)?.seq : facts.length)
+        seen.push(...changes)
+        after = reached
+      }
+      expect(seen.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index + 1))
+      expect(seen.map(({ commit }) => commit)).toEqual(facts.map(() => facts.length))
+      const found = seen.flatMap((change) => (change.kind === 'event' ? [change.event] : []))
+      expect(found.map(({ type }) => type)).toEqual(
+        facts.map(({ type }, index) => (index === 3 || index === 7 ? 'unreadable' : type)),
+      )
+    },
+  )
+
   it('[LG7] a turn with bad facts can still be sealed, and reads the same', async () => {
-    const cut = 'UPDATE events SET payload = left(payload, 20) WHERE seq IN (4, 7)'
+    const cut = setLine(4, 'left(line, 20)') + setLine(7, 'left(line, 20)')
     const store = await openDamaged('open', cut)
     const open = await readThread(store)
     expect(turnOf(open).unreadable).toBe(2)

@@ -3,17 +3,24 @@ import { once } from 'node:events'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { HoldfastError } from '../../src/core/holdfast-error.ts'
+import { parseCallId } from '../../src/core/ids.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
 import { allMigrations } from '../../src/store/postgres/migrations/all-migrations.ts'
 import type { Store } from '../../src/store/store.ts'
-import { readPage } from '../../src/testing/store-rules/read-thread.ts'
+import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
+  at,
+  begun,
+  call,
   createThread,
   ended,
+  fact,
+  recorded,
   resumed,
   say,
   started,
+  succeeded,
   text,
   thread,
   tryAppend,
@@ -32,6 +39,12 @@ async function faultOf(store: Store): Promise<HoldfastError> {
   if (!(error instanceof HoldfastError)) throw new Error(`No fault but ${inspect(error)}`)
   return error
 }
+
+/** What version 5 would have left, if every append had one fact. */
+const toVersion5 = `
+  ALTER TABLE holdfast.events DROP COLUMN size, ADD COLUMN call_id text COLLATE "C";
+  UPDATE holdfast.events SET call_id = substring(payload from '"callId":"([^"]*)"');
+  DELETE FROM holdfast.migrations WHERE version > 5;`
 
 describe('opening', () => {
   it('makes its tables once when many processes open an empty database at the same time', async () => {
@@ -54,13 +67,12 @@ describe('opening', () => {
     const store = database.open()
     await createThread(store)
     await append(store, [say('Hi'), started(), ...text('One'), ended()], { seal: [turn] })
-    await append(store, [resumed(), ...text('Two')])
+    for (const event of [resumed(), ...text('Two')]) await append(store, [event])
     const before = await readPage(store)
     const client = await database.connect()
-    await client.query(`
+    await client.query(`${toVersion5}
       ALTER TABLE holdfast.messages DROP COLUMN is_sealed;
       CREATE INDEX events_by_message ON holdfast.events (thread_id, message_id, seq);
-      DROP FUNCTION holdfast.append_to_turn;
       DELETE FROM holdfast.migrations WHERE version > 1;
       INSERT INTO holdfast.migrations (version) VALUES (2), (3), (4)`)
     const newer = database.open()
@@ -69,6 +81,55 @@ describe('opening', () => {
     expect((await readPage(newer)).messages[0]).toMatchObject({ progress: { status: 'ended' } })
     const { rows } = await client.query('SELECT FROM holdfast.messages WHERE NOT is_sealed')
     expect(rows).toEqual([])
+  })
+
+  it('reads the facts of version 5, a row for each, as it reads its own', async () => {
+    const database = await openTestDatabase()
+    const store = database.open()
+    await createThread(store)
+    const broken = fact({ type: 'text-started', block: '9', kind: 'text' })
+    for (const event of [
+      say('Hi'),
+      started(),
+      ...text('One'),
+      recorded(call, { input: { city: 'Oslo' } }),
+      begun(),
+      succeeded({ degrees: 20 }),
+      broken,
+      recorded(parseCallId('second')),
+      begun(parseCallId('second')),
+      { type: 'thread-renamed', title: 'Weather', at } as const,
+    ]) {
+      await append(store, [event])
+    }
+    const client = await database.connect()
+    const cut = await client.query(`UPDATE holdfast.events SET payload = left(payload, 12)
+      WHERE payload LIKE '%"block":"9"%'`)
+    expect(cut.rowCount).toBe(1)
+    const before = { page: await readPage(store), changes: await readChanges(store, 0) }
+    expect(before.page.messages[0]).toMatchObject({ unreadable: 1 })
+    await client.query(`${toVersion5}
+      CREATE FUNCTION holdfast.append_to_turn(of_thread text) RETURNS void
+        LANGUAGE sql AS 'SELECT';
+      DROP FUNCTION holdfast.commit_appends;
+      CREATE FUNCTION holdfast.commit_appends(ids text[], appends json, events json, packed text,
+        is_wide boolean) RETURNS void LANGUAGE sql AS 'SELECT'`)
+
+    const newer = database.open()
+    expect(await readPage(newer)).toEqual(before.page)
+    expect(await readChanges(newer, 0)).toEqual(before.changes)
+    // No function of before is left beside those of now.
+    const { rows } = await client.query(`SELECT proname FROM pg_proc
+      WHERE pronamespace = 'holdfast'::regnamespace
+      GROUP BY proname HAVING count(*) > 1 OR proname = 'append_to_turn'`)
+    expect(rows).toEqual([])
+    // Facts of before and packs of now, one after the other.
+    await append(newer, [...text('Two'), succeeded(1, parseCallId('second')), ended()])
+    const open = await readPage(newer)
+    const [answer] = open.messages
+    expect(answer).toMatchObject({ unreadable: 1, progress: { status: 'ended' } })
+    await append(newer, [], { seal: [turn] })
+    expect(await readPage(newer)).toEqual(open)
   })
 
   it('keeps stores of two schemas of one database apart', async () => {

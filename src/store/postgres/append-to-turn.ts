@@ -1,9 +1,10 @@
 import type { MessageId } from '../../core/ids.ts'
+import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { AppendPlan } from '../plan-append.ts'
+import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import type { AppendResult } from '../store.ts'
-import type { Pack, PlannedAppend } from './encode-appends.ts'
+import { type PlannedAppend, textSeparator } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { toPlainText } from './plain-text.ts'
 import { readSqlState } from './postgres-error.ts'
@@ -21,28 +22,22 @@ export async function appendToTurn(
   const { append, plan } = planned
   const turn = findSteadyTurn(planned)
   const { threadId, lease, expectedSeq } = append
-  const { rows, size } = plan
-  const texts: string[] = []
-  const pack: Pack = (text) => (text == null ? undefined : texts.push(text))
-  const changes = encodeChanges(plan.calls, pack)
-  if (turn === undefined || changes === undefined) return undefined
+  const [facts, ...otherPacks] = plan.packs
+  if (turn === undefined || facts === undefined || otherPacks.length > 0) return undefined
+  const calls = encodeCalls(plan.calls)
+  if (calls === undefined) return undefined
 
+  const { size, at, payload } = facts
   const fence = lease?.kind === 'hold' ? lease.fence : undefined
-  const facts = rows.map(({ payload }) => payload).join('\n')
-  const times = rows.map(({ at }) => at)
   const renewMs = lease?.kind === 'hold' ? lease.renewMs : undefined
-  const place = [threadId, turn.id, turn.statuses, fence, renewMs, expectedSeq, facts]
-  const row = await tryRun(() => {
-    if (changes.length > 0) {
-      const ofCalls = rows.map(({ callId }) => callId)
-      const values = [...place, times, ofCalls, JSON.stringify(changes), texts.join('\n')]
-      return run<AppendRow>(statements.appendToTurn, values)
-    }
-    return size === 1
-      ? run<AppendRow>(statements.appendFact, [...place, times[0]])
-      : run<AppendRow>(statements.appendFacts, [...place, times])
-  })
-  if (row === undefined || row.reached === null) return undefined
+  const place = [threadId, turn.id, turn.statuses, fence, renewMs, expectedSeq]
+  const values = [...place, size, at, payload]
+  const row = await tryRun(() =>
+    plan.calls.size === 0
+      ? run<AppendRow>(statements.appendPack, values)
+      : run<AppendRow>(statements.appendToTurn, [...values, ...calls]),
+  )
+  if (row === undefined) return undefined
   return {
     kind: 'appended',
     firstSeq: row.reached - size + 1,
@@ -53,11 +48,11 @@ export async function appendToTurn(
 }
 
 interface AppendRow {
-  readonly reached: number | null
+  readonly reached: number
   readonly stopping: boolean | null
 }
 
-/** HF002: the function took it back. */
+/** HF002: the statement took it back. */
 async function tryRun(run: () => Promise<readonly AppendRow[]>): Promise<AppendRow | undefined> {
   try {
     const [row] = await run()
@@ -76,7 +71,8 @@ function findSteadyTurn({
 }: PlannedAppend):
   | { readonly id: MessageId; readonly statuses: readonly TurnStatus[] }
   | undefined {
-  const { lease, seal = [] } = append
+  const { create, lease, seal = [] } = append
+  if (create !== undefined) return undefined
   const [turn, ...others] = plan.turns
   if (turn === undefined || others.length > 0 || seal.length > 0) return undefined
   if (lease !== undefined && lease.kind !== 'hold') return undefined
@@ -87,32 +83,30 @@ function findSteadyTurn({
   return isSteady ? { id, statuses: [...paths.values()] } : undefined
 }
 
-/**
- * Calls by the lives they may be found in: the database takes each group at once. Undefined: where one
- * of them comes to depends on where it stands.
- */
-function encodeChanges(calls: AppendPlan['calls'], pack: Pack): readonly object[] | undefined {
-  const groups = new Map<string, { known: string[]; is_new: boolean; calls: object[] }>()
-  for (const [id, call] of calls) {
-    const [life, ...others] = new Set(call.paths.values())
-    if (life === undefined || others.length > 0) return undefined
-    const from = [...call.paths.keys()]
-    const known = from.filter((state) => state !== 'absent')
-    const group = groups.get(from.join()) ?? {
-      known,
-      is_new: from.length > known.length,
-      calls: [],
-    }
-    groups.set(from.join(), group)
-    group.calls.push({
-      id,
-      place: call.offset + 1,
-      life,
-      name: call.name === undefined ? undefined : toPlainText(call.name),
-      input: pack(call.input),
-      output: pack(call.output),
-      model: pack(call.modelOutput),
-    })
-  }
-  return [...groups.values()]
+/** The calls' columns, as lists. Undefined: where one of them comes to depends on where it stands. */
+function encodeCalls(calls: AppendPlan['calls']): readonly unknown[] | undefined {
+  const planned = [...calls.values()]
+  const lives = planned.map(({ paths }) => findOneLife(paths))
+  if (lives.includes(undefined)) return undefined
+  return [
+    [...calls.keys()],
+    planned.map(({ paths }) => ` ${[...paths.keys()].join(' ')} `),
+    planned.map(({ offset }) => offset + 1),
+    lives,
+    planned.map(({ name }) => (name === undefined ? null : toPlainText(name))),
+    joinTexts(planned.map(({ input }) => input)),
+    joinTexts(planned.map(({ output }) => output)),
+    joinTexts(planned.map(({ modelOutput }) => modelOutput)),
+  ]
 }
+
+function findOneLife(paths: PlannedCall['paths']): CallLife | undefined {
+  const [life, ...others] = new Set(paths.values())
+  return others.length > 0 ? undefined : life
+}
+
+/** A JSON text is never empty, so an empty one stands for none. */
+const joinTexts = (texts: readonly (string | undefined)[]): string | null =>
+  texts.every((text) => text === undefined)
+    ? null
+    : texts.map((text) => text ?? '').join(textSeparator)

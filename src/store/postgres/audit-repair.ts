@@ -1,7 +1,8 @@
 import { assertNever } from '../../core/assert-never.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
+import { unpack } from '../event-pack.ts'
 import { parseStoredJson } from '../stored-output.ts'
 import type { AuditSql, LedgerTable } from './audit-sql.ts'
 import { toPlainText } from './plain-text.ts'
@@ -71,16 +72,16 @@ async function applyStep(
         ...(step.isOpen === undefined ? {} : { is_sealed: false }),
       }))
     case 'set-event': {
-      const { seq, at, payload, callId: call_id } = step
-      const before = await change('events', seq, () => null)
+      const { seq, at, payload } = step
+      const before = await removeFact(run, sql, threadId, seq)
       const commit_seq = before?.commit_seq ?? seq
       const message_id = step.turn?.turnId ?? null
-      const row = { thread_id: threadId, seq, commit_seq, message_id, call_id, at, payload }
+      const row = { thread_id: threadId, seq, size: 1, commit_seq, message_id, at, payload }
       await insert(run, sql, 'events', row)
       return before
     }
     case 'remove-event':
-      return change('events', step.seq, () => null)
+      return removeFact(run, sql, threadId, step.seq)
     case 'set-seq':
       await run(sql.setSeq, [threadId, step.seq])
       return undefined
@@ -89,6 +90,35 @@ async function applyStep(
     default:
       return assertNever(step)
   }
+}
+
+/**
+ * Takes one fact out of its pack, of which each other fact then has a row of its own. Gives the pack as
+ * it was, so that all of it is in the record, whatever can be put back.
+ */
+async function removeFact(
+  run: RunStatement,
+  sql: AuditSql,
+  threadId: ThreadId,
+  seq: Seq,
+): Promise<JsonObject | undefined> {
+  const [found] = await run<{ readonly row: string }>(sql.readPack, [threadId, seq])
+  const row = found === undefined ? undefined : (JSON.parse(found.row) as PackRow)
+  if (row === undefined) return undefined
+  await run(sql.rows.events.remove, [threadId, row.seq])
+  for (const { seq: place, at, line: payload } of unpack({ ...row, turnId: null })) {
+    if (place === seq) continue
+    await run(sql.addFact, [JSON.stringify({ ...row, seq: place, size: 1, at, payload })])
+  }
+  return row
+}
+
+/** A row of events as the database gives it, with all its columns. */
+interface PackRow extends JsonObject {
+  readonly seq: number
+  readonly size: number
+  readonly at: number
+  readonly payload: string
 }
 
 /** Removes everything that names this thread, with a record of each row. */

@@ -2,9 +2,10 @@ import type pg from 'pg'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { AuditRow } from '../audit.ts'
+import type { AuditEvent, AuditRow } from '../audit.ts'
+import { unpack } from '../event-pack.ts'
 import { judgeJson } from '../json-column.ts'
-import { type Fetch, mergeAuditRows } from '../merge-audit-rows.ts'
+import { type Fetch, type Keyed, mergeAuditRows } from '../merge-audit-rows.ts'
 import type { AuditSql } from './audit-sql.ts'
 
 interface InThread {
@@ -27,10 +28,10 @@ interface MessageRow extends InThread {
 }
 interface EventRow extends InThread {
   readonly seq: Seq
+  readonly size: number
   readonly commitSeq: Seq
   readonly at: number
   readonly payload: string
-  readonly callId: CallId | null
   readonly ofTurn: boolean
   readonly turnId: MessageId | null
   readonly turnSeq: Seq | null
@@ -63,11 +64,9 @@ export function scanRows(
       kind: 'message',
       ...row,
     })),
-    events: fetchFrom(client, 'events', scans.events, only, (row: EventRow) => {
-      const { turnId, turnSeq, bodySeq, ...event } = row
-      const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
-      return { kind: 'event', ...event, turn }
-    }),
+    events: flatten(
+      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => readFacts(row)),
+    ),
     calls: fetchFrom(client, 'calls', scans.calls, only, (row: CallRow) => ({
       ...row,
       input: judgeJson(row.input),
@@ -76,6 +75,33 @@ export function scanRows(
     })),
   })
 }
+
+/** One row for each fact of the pack. */
+function readFacts(row: EventRow): readonly Keyed<AuditEvent, ThreadId>[] {
+  const { key, turnId, turnSeq, bodySeq, commitSeq, ofTurn } = row
+  const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
+  return unpack(row).map(({ seq, at, line: payload }) => ({
+    kind: 'event',
+    key,
+    seq,
+    commitSeq,
+    ofTurn,
+    turn,
+    at,
+    payload,
+  }))
+}
+
+/** Nothing means that there is no more, so a portion of packs that hold nothing is passed over. */
+const flatten =
+  <Row>(fetch: Fetch<readonly Row[]>): Fetch<Row> =>
+  async () => {
+    for (;;) {
+      const lists = await fetch()
+      const rows = lists.flat()
+      if (rows.length > 0 || lists.length === 0) return rows
+    }
+  }
 
 const portion = 500
 

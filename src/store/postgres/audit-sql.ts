@@ -10,12 +10,12 @@ export function createAuditSql(schema: string) {
           m.body, m.body_seq AS "bodySeq", m.created_at AS "createdAt",
           NOT m.is_sealed AS "isOpen"
         FROM ${schema}.messages m ${ofThread('m.thread_id')} ORDER BY m.thread_id, m.seq`,
-      events: `SELECT e.thread_id AS key, e.seq, e.commit_seq AS "commitSeq", e.at, e.payload,
-          e.call_id AS "callId", e.message_id IS NOT NULL AS "ofTurn",
+      events: `SELECT e.thread_id AS key, e.seq, e.size, e.commit_seq AS "commitSeq", e.at,
+          e.payload, e.message_id IS NOT NULL AS "ofTurn",
           m.message_id AS "turnId", m.seq AS "turnSeq", m.body_seq AS "bodySeq"
         FROM ${schema}.events e LEFT JOIN ${schema}.messages m ON m.thread_id = e.thread_id
           AND m.message_id = e.message_id AND m.role = 'assistant'
-        ${ofThread('e.thread_id')} ORDER BY e.thread_id, e.seq`,
+        ${ofThread('e.thread_id')} ORDER BY e.thread_id, e.seq - e.size, e.seq`,
       calls: `SELECT c.thread_id AS key, c.call_id AS "callId", c.name, c.life, c.input, c.output,
           c.model_output AS "modelOutput", m.seq AS "turnSeq"
         FROM ${schema}.calls c LEFT JOIN ${schema}.messages m ON m.thread_id = c.thread_id
@@ -39,6 +39,18 @@ export function createAuditSql(schema: string) {
       'last-call',
       `SELECT coalesce(max(seq), $3::bigint) AS seq FROM ${schema}.calls
        WHERE thread_id = $1 AND message_id = $2`,
+    ),
+    /** The row that the fact of a seq is in: of several, the one that ends first. */
+    readPack: statement(
+      'read-pack',
+      `SELECT row_to_json(t)::text AS row FROM ${schema}.events t
+       WHERE t.thread_id = $1 AND t.seq >= $2 AND t.seq - t.size < $2 ORDER BY t.seq LIMIT 1`,
+    ),
+    /** Where another row has its number already, one of the two was to be removed in any case. */
+    addFact: statement(
+      'add-fact',
+      `INSERT INTO ${schema}.events
+       SELECT * FROM json_populate_record(NULL::${schema}.events, $1::json) ON CONFLICT DO NOTHING`,
     ),
     rows: {
       messages: rowStatements(schema, 'messages', 'seq'),

@@ -5,7 +5,7 @@ import type { Append, AppendResult } from '../store.ts'
 import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
 import type { Database } from './database.ts'
-import { encodeAppends, type PlannedAppend } from './encode-appends.ts'
+import { encodeAppends, namesToMake, type PlannedAppend } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurns } from './seal-turns.ts'
 import type { RunStatement } from './statement.ts'
@@ -80,6 +80,7 @@ async function appendRounds(
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
+  await lockNames(run, statements, rounds)
   for (const round of rounds) verdicts.push(...(await appendAndSeal(run, statements, round)))
   return verdicts
 }
@@ -91,6 +92,7 @@ async function appendOneByOne(
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
+  await lockNames(run, statements, rounds)
   await run(statements.lockThreads, [rounds[0]?.map(({ append: { threadId } }) => threadId)])
   for (const taken of rounds.flat()) {
     await run(statements.savepoint, [])
@@ -105,6 +107,15 @@ async function appendOneByOne(
     await run(statements.releaseSavepoint, [])
   }
   return verdicts
+}
+
+async function lockNames(
+  run: RunStatement,
+  statements: LedgerStatements,
+  rounds: readonly Round[],
+): Promise<void> {
+  const names = namesToMake(rounds.flat())
+  if (names.length > 0) await run(statements.lockNames, [names])
 }
 
 async function appendAndSeal(

@@ -1,7 +1,7 @@
 import type { Paths } from '../paths.ts'
 import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import type { PlannedSeal } from '../plan-seals.ts'
-import type { MessageId } from '../../core/ids.ts'
+import type { MessageId, ThreadId } from '../../core/ids.ts'
 import type { Append, LeaseUse } from '../store.ts'
 import { toPlainText } from './plain-text.ts'
 import { planPlaces } from './plan-places.ts'
@@ -11,24 +11,27 @@ export interface PlannedAppend {
   readonly plan: AppendPlan
   readonly seals: Seals
 }
+/** A JSON text has no control character of its own; between the lines of a pack are line breaks. */
+export const textSeparator = '\u001e'
+
 type Seals = ReadonlyMap<MessageId, PlannedSeal>
 
-/** The arguments of `commit_appends`: the threads, what to do in each, the events, all JSON texts. */
+/** The arguments of `commit_appends`: threads, those to make, what to do in each, packs, all texts. */
 export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown[] {
   const texts: string[] = []
-  // Places of texts, appends and events are counted from 1, as PostgreSQL counts.
+  // Places of texts, appends and facts are counted from 1, as PostgreSQL counts.
   const pack: Pack = (text) => (text == null ? undefined : texts.push(text))
 
   const events = group.flatMap(({ plan, seals }, index) =>
-    plan.rows
+    plan.packs
       .filter(({ turnId }) => turnId === null || !seals.has(turnId))
-      .map((row) => ({
+      .map(({ offset, size, turnId, at, payload }) => ({
         nth: index + 1,
-        place: row.offset + 1,
-        turn: row.turnId,
-        call: row.callId ?? undefined,
-        at: row.at,
-        payload: pack(row.payload),
+        place: offset + size,
+        size,
+        turn: turnId,
+        at,
+        payload: pack(payload),
       })),
   )
   const wide = group.map((planned) => encodeWide(planned, pack))
@@ -39,16 +42,17 @@ export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown
     expected: append.expectedSeq,
     title: plan.title === null ? undefined : toPlainText(plan.title),
     at: plan.activityAt ?? undefined,
+    ...encodeCreate(append.create),
     ...encodeLease(append.lease),
     turns: unlessEmpty([...plan.turns].map(([id, { paths }]) => encodePaths(id, paths))),
     ...wide[index],
   }))
   return [
     group.map(({ append }) => append.threadId),
+    unlessEmpty(namesToMake(group)),
     JSON.stringify(appends),
-    JSON.stringify(events),
-    // A JSON text has no line break of its own: JSON.stringify writes those as \n.
-    texts.join('\n'),
+    events.length === 0 ? undefined : JSON.stringify(events),
+    texts.join(textSeparator),
     wide.some((more) => Object.values(more).some((list) => list !== undefined)),
   ]
 }
@@ -56,14 +60,20 @@ export function encodeAppends(group: readonly PlannedAppend[]): readonly unknown
 /** What only some appends have; without any of it, a group takes the short way. */
 function encodeWide({ append, plan, seals }: PlannedAppend, pack: Pack) {
   const { shown, retired, retiredAt } = planPlaces(append.events)
+  // Its end is written with its body, not before it, and need not be looked for.
+  const isSealing = (id: MessageId) => {
+    const seal = seals.get(id)
+    const statuses = [...(plan.turns.get(id)?.paths.values() ?? [])]
+    return seal?.isBorn === false && statuses.every((status) => status === 'ended')
+  }
   return {
     shown: unlessEmpty(shown),
     retired: unlessEmpty(retired),
     messages: unlessEmpty(encodeMessages(plan, seals, retiredAt, pack)),
     calls: unlessEmpty([...plan.calls].map(([id, call]) => encodeCall(id, call, pack))),
-    moves: unlessEmpty(encodeMoves(plan)),
+    moves: unlessEmpty(encodeMoves(plan, isSealing)),
     ending: unlessEmpty([...plan.turns].flatMap(([id, turn]) => (turn.ends ? [id] : []))),
-    seal: unlessEmpty(append.seal ?? []),
+    seal: unlessEmpty((append.seal ?? []).filter((id) => !isSealing(id))),
     folded: unlessEmpty(encodeSeals(seals, pack)),
   }
 }
@@ -73,6 +83,15 @@ const encodeSeals = (seals: Seals, pack: Pack): readonly object[] =>
   [...seals].flatMap(([id, { body, lastOffset, isBorn }]) =>
     isBorn ? [] : [{ id, body: pack(body), reached: lastOffset + 1 }],
   )
+
+/** The threads that these appends may make. */
+export const namesToMake = (group: readonly PlannedAppend[]): readonly ThreadId[] =>
+  group.flatMap(({ append }) => (append.create === undefined ? [] : [append.threadId]))
+
+const encodeCreate = (create: Append['create']): object =>
+  create === undefined
+    ? {}
+    : { owner: create.ownerId, first_title: toPlainText(create.title), made_at: create.at }
 
 function encodeLease(use: LeaseUse | undefined): object {
   switch (use?.kind) {
@@ -93,7 +112,7 @@ function encodeLease(use: LeaseUse | undefined): object {
   }
 }
 
-export type Pack = (text: string | null | undefined) => number | undefined
+type Pack = (text: string | null | undefined) => number | undefined
 
 function encodeMessages(
   { messages, turns }: AppendPlan,
@@ -119,7 +138,7 @@ function encodeMessages(
   })
 }
 
-export function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
+function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
   return {
     ...encodePaths(id, call.paths),
     turn: call.turnId,
@@ -132,8 +151,12 @@ export function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
 }
 
 /** Turns that exist and may come to another status: most appends only look at theirs. */
-function encodeMoves({ turns }: AppendPlan): readonly object[] {
+function encodeMoves(
+  { turns }: AppendPlan,
+  isSealing: (id: MessageId) => boolean,
+): readonly object[] {
   return [...turns].flatMap(([id, { paths }]) => {
+    if (isSealing(id)) return []
     const moves = [...paths].some(([from, to]) => from !== 'absent' && from !== to)
     return moves ? [encodePaths(id, paths)] : []
   })

@@ -30,13 +30,15 @@ export interface MessageRow {
   readonly content: string | null
 }
 
+/** A pack of facts. */
 export interface StoredEventRow {
   readonly kind: 'event'
   readonly messageId: MessageId | null
-  readonly callId: CallId | null
   readonly seq: Seq
+  readonly size: number
   readonly commitSeq: Seq
   readonly at: number
+  /** The lines of its facts. */
   readonly content: string
 }
 
@@ -60,6 +62,7 @@ const types = {
   name: 'text',
   state: 'text',
   seq: 'bigint',
+  size: 'integer',
   bodySeq: 'bigint',
   commitSeq: 'bigint',
   at: 'bigint',

@@ -1,4 +1,6 @@
+import { appendPack, appendToTurn } from './append-statements.ts'
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
+import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
 
 export type { LedgerRow }
@@ -6,7 +8,7 @@ export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 
 /** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to take along. */
 export function createLedgerStatements(schema: string) {
-  const { messageRows, eventRows, callRows, factRows, factCallRows, threadRows } = rowsOf(schema)
+  const { messageRows, eventRows, callRows, packRows, packCallRows, threadRows } = rowsOf(schema)
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
@@ -32,15 +34,12 @@ export function createLedgerStatements(schema: string) {
   return {
     commitAppends: statement(
       'commit-appends',
-      `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5)`,
+      `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,
     ),
-    appendFact: statement('append-fact', appendOf(schema, oneFact)),
-    appendFacts: statement('append-facts', appendOf(schema, manyFacts)),
-    appendToTurn: statement(
-      'append-to-turn',
-      `SELECT * FROM ${schema}.append_to_turn($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    ),
+    appendPack: statement('append-pack', appendPack(schema)),
+    appendToTurn: statement('append-to-turn', appendToTurn(schema)),
     sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
+    lockNames: statement('lock-names', `SELECT ${lockNames('$1::text[]')}`),
     lockThreads: statement(
       'lock-threads',
       `SELECT FROM ${schema}.threads WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
@@ -52,6 +51,7 @@ export function createLedgerStatements(schema: string) {
     readNewest: statement('read-newest', pageOf('seq < $3', 'DESC')),
     readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
     // A turn that was sealed after it was retired would come back to a reader that had dropped it.
+    // The limit counts facts; of the first pack only those after the place may be wanted.
     /** thread, after, limit */
     readChanges: statement(
       'read-changes',
@@ -59,15 +59,18 @@ export function createLedgerStatements(schema: string) {
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
            AND (retired_seq IS NULL OR retired_seq > body_seq)
          ORDER BY body_seq LIMIT $4
-       ), facts AS MATERIALIZED (
-         SELECT * FROM ${schema}.events WHERE thread_id = $2 AND seq > $3
-         ORDER BY seq LIMIT $4
+       ), packs AS MATERIALIZED (
+         SELECT * FROM (
+           SELECT *, sum(least(size, seq - $3)) OVER (ORDER BY seq ROWS BETWEEN
+             UNBOUNDED PRECEDING AND 1 PRECEDING) AS facts_before
+           FROM ${schema}.events WHERE thread_id = $2 AND seq > $3 ORDER BY seq LIMIT $4
+         ) AS e WHERE coalesce(facts_before, 0) < $4
        )
        ${threadRows('t.id = $2')}
        UNION ALL ${messageRows('bodies')}
-       UNION ALL ${factRows('facts')}
+       UNION ALL ${packRows('packs')}
        UNION ALL ${callRows('bodies')}
-       UNION ALL ${factCallRows('facts')}`,
+       UNION ALL ${packCallRows('packs')}`,
     ),
     /** thread, message */
     readMessage: statement(
@@ -112,8 +115,8 @@ function rowsOf(schema: string) {
   }
   const event = {
     messageId: 'e.message_id',
-    callId: 'e.call_id',
     seq: 'e.seq',
+    size: 'e.size',
     commitSeq: 'e.commit_seq',
     at: 'e.at',
     content: 'e.payload',
@@ -149,48 +152,20 @@ function rowsOf(schema: string) {
          SELECT * FROM ${schema}.calls
          WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
        ) c WHERE m.role = 'assistant'`,
-    factRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
-    factCallRows: (from: string) =>
+    packRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
+    // Found in the text, as a line that is damaged cannot be parsed here. Ids have no characters that
+    // JSON writes in another way than with a backslash before them.
+    packCallRows: (from: string) =>
       `${selectRows('call', call)} FROM (
-         SELECT DISTINCT thread_id, call_id FROM ${from}
-         WHERE payload LIKE '%"call-settled"%' OR payload LIKE '%"call-resolved"%'
+         SELECT DISTINCT p.thread_id, regexp_replace(found[1], '\\\\(.)', '\\1', 'g') AS call_id
+         FROM ${from} p CROSS JOIN LATERAL unnest(string_to_array(p.payload, chr(10))) AS line
+         CROSS JOIN LATERAL regexp_matches(line, '"callId":"((?:[^"\\\\]|\\\\.)*)"', 'g') AS found
+         WHERE line LIKE '%"call-settled"%' OR line LIKE '%"call-resolved"%'
        ) f CROSS JOIN LATERAL (
          SELECT * FROM ${schema}.calls
          WHERE thread_id = f.thread_id AND call_id = f.call_id OFFSET 0
        ) c`,
   }
-}
-
-/**
- * Facts of a turn that goes on and of none of its calls, in one statement. Values: thread, turn,
- * statuses, fence, renewal, expected seq, texts, times; see `append_to_turn`.
- *
- * One statement sees all as it was before it had to wait for the thread's row. So it also wants the
- * seq that it saw then: whoever changes a turn changes that too, and nothing is written.
- */
-const appendOf = (schema: string, { size, facts }: { size: string; facts: string }): string =>
-  `WITH moved AS (
-     UPDATE ${schema}.threads SET seq = seq + ${size}, lease_until = CASE WHEN $5::bigint IS NULL
-       THEN lease_until ELSE clock_timestamp() + $5::bigint * interval '1 millisecond' END
-     WHERE id = $1 AND seq = coalesce($6::bigint, seq)
-       AND ($4::bigint IS NULL OR (fence = $4::bigint AND lease_holder IS NOT NULL))
-       AND seq = (SELECT seq FROM ${schema}.threads WHERE id = $1)
-       AND EXISTS (SELECT FROM ${schema}.messages
-         WHERE thread_id = $1 AND message_id = $2 AND status = ANY ($3))
-     RETURNING seq, lease_holder IS NOT NULL AND stop_fence = fence AS stopping
-   ), added AS (
-     INSERT INTO ${schema}.events (thread_id, seq, commit_seq, message_id, at, payload)
-     SELECT $1, seq - ${size} + e.place, seq, $2, e.at, e.payload FROM moved CROSS JOIN ${facts}
-   ) SELECT seq AS reached, stopping FROM moved`
-
-const oneFact = {
-  size: '1',
-  facts: '(SELECT $7::text, $8::bigint, 1) AS e(payload, at, place)',
-}
-const manyFacts = {
-  size: 'cardinality($8::bigint[])',
-  facts: `unnest(string_to_array($7::text, chr(10)), $8::bigint[])
-    WITH ORDINALITY AS e(payload, at, place)`,
 }
 
 const statement = (name: string, text: string): Statement => ({

@@ -1,7 +1,7 @@
-import type { CallId, MessageId, ThreadId } from '../../core/ids.ts'
+import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message } from '../../core/message.ts'
 import { placesToRead, planPage } from '../../paging/plan-page.ts'
-import { readEventRow } from '../event-row.ts'
+import { readFact, unpack } from '../event-pack.ts'
 import type {
   Changes,
   ChangesQuery,
@@ -11,7 +11,7 @@ import type {
   PageQuery,
   StoredChange,
 } from '../store.ts'
-import type { LedgerRow, MessageRow } from './ledger-columns.ts'
+import type { LedgerRow, MessageRow, StoredEventRow } from './ledger-columns.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import {
   groupRows,
@@ -20,7 +20,7 @@ import {
   readMessageRow,
   readSealed,
   readTurn,
-  toEventRow,
+  toPack,
 } from './read-rows.ts'
 import type { RunStatement, Statement } from './statement.ts'
 import { readUserRow } from './user-row.ts'
@@ -62,7 +62,7 @@ export function createLedgerReader(run: RunStatement, statements: LedgerStatemen
       const rows = await read(statements.readChanges, [most, threadId, after, limit + 1])
       if (rows.thread === undefined) return null
       const all = [
-        ...rows.events.map((row) => ({ seq: row.seq, read: () => readEventChange(row, rows) })),
+        ...rows.events.flatMap((row) => listFacts(row, rows)).filter(({ seq }) => seq > after),
         ...rows.messages.map((row) => ({
           seq: row.bodySeq ?? row.seq,
           read: () => readBodyChange(row, rows),
@@ -102,9 +102,20 @@ export function createLedgerReader(run: RunStatement, statements: LedgerStatemen
   }
 }
 
-function readEventChange(row: LedgerRows['events'][number], rows: LedgerRows): StoredChange {
-  const event = readEventRow(toEventRow(row, rows))
-  return { kind: 'event', seq: row.seq, commit: row.commitSeq, event }
+/** Each is read only if it is shown. */
+function listFacts(
+  row: StoredEventRow,
+  { outputOf }: LedgerRows,
+): readonly { readonly seq: Seq; readonly read: () => StoredChange }[] {
+  return unpack(toPack(row)).map(({ seq, at, turnId, fact }) => ({
+    seq,
+    read: () => ({
+      kind: 'event',
+      seq,
+      commit: row.commitSeq,
+      event: readFact({ seq, at, turnId }, fact, outputOf),
+    }),
+  }))
 }
 
 /** A message that was added, or a turn as it was sealed. */

@@ -1,9 +1,9 @@
 import { isTurnEvent, type TurnEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { CallId, MessageId } from '../../core/ids.ts'
+import type { MessageId } from '../../core/ids.ts'
 import type { Message, Turn } from '../../core/message.ts'
-import { type EventRow, readEventRow } from '../event-row.ts'
+import { type EventPack, type OutputOf, readPack } from '../event-pack.ts'
 import { lazyBytes, type ResultMode } from '../store.ts'
 import { type CallRow, readTurnBody } from '../turn-body.ts'
 import type {
@@ -24,7 +24,7 @@ export interface LedgerRows {
   readonly thread: ThreadRow | undefined
   readonly messages: readonly MessageRow[]
   readonly events: readonly StoredEventRow[]
-  readonly calls: ReadonlyMap<CallId, StoredCallRow>
+  readonly outputOf: OutputOf
   eventsOf(turnId: MessageId): readonly StoredEventRow[]
   callsOf(turnId: MessageId): readonly CallRow[]
 }
@@ -44,7 +44,7 @@ export function groupRows(rows: readonly LedgerRow[]): LedgerRows {
     thread: ordered.find((row) => row.kind === 'thread'),
     messages,
     events,
-    calls,
+    outputOf: (callId) => calls.get(callId),
     eventsOf: (turnId) => eventsByTurn.get(turnId) ?? [],
     callsOf: (turnId) => (callsByTurn.get(turnId) ?? []).map(toCallRow),
   }
@@ -68,27 +68,21 @@ export function readSealed(row: MessageRow, rows: LedgerRows): Turn {
 }
 
 export function readTurnEvents(
-  events: readonly StoredEventRow[],
-  rows: LedgerRows,
+  packs: readonly StoredEventRow[],
+  { outputOf }: LedgerRows,
 ): readonly TurnEvent[] {
-  return events
-    .map((row) => readEventRow(toEventRow(row, rows)))
+  return packs
+    .flatMap((row) => readPack(toPack(row), outputOf))
     .filter((event) => isTurnEvent(event))
 }
 
-/** With the output columns of the call that the event is about. */
-export function toEventRow(row: StoredEventRow, { calls }: LedgerRows): EventRow {
-  const call = row.callId === null ? undefined : calls.get(row.callId)
-  return {
-    seq: row.seq,
-    at: row.at,
-    turnId: row.messageId,
-    payload: row.content,
-    output: call?.output ?? null,
-    outputBytes: call?.outputBytes ?? null,
-    modelOutput: call?.modelOutput ?? null,
-  }
-}
+export const toPack = ({
+  seq,
+  size,
+  messageId: turnId,
+  at,
+  content: payload,
+}: StoredEventRow): EventPack => ({ seq, size, turnId, at, payload })
 
 const toCallRow = (row: StoredCallRow): CallRow => ({
   callId: row.callId,

@@ -8,6 +8,7 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
+import { lockName } from './name-locks.ts'
 import { toPlainText } from './plain-text.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
@@ -73,7 +74,8 @@ export function createThreadStatements(schema: string) {
       'create-thread',
       `WITH created AS (
          INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $4) ON CONFLICT (id) DO NOTHING RETURNING *
+         SELECT $1, $2, $3, $4::bigint, $4 FROM ${lockName('$1')}
+         ON CONFLICT (id) DO NOTHING RETURNING *
        )
        SELECT ${columns}, true AS "isNew" FROM created
        UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,

@@ -1,4 +1,4 @@
-import { appendToTurn } from './append-to-turn.ts'
+import { closeWay } from './close-way.ts'
 import { commitAppends } from './commit-appends.ts'
 import { sealAndDelete } from './seal-and-delete.ts'
 import { wideAppends } from './wide-appends.ts'
@@ -10,6 +10,6 @@ import { wideAppends } from './wide-appends.ts'
 export const allFunctions: readonly ((schema: string) => string)[] = [
   wideAppends,
   commitAppends,
-  appendToTurn,
+  closeWay,
   sealAndDelete,
 ]

@@ -1,32 +1,38 @@
+import { lockNames } from '../name-locks.ts'
+
 /**
  * A whole group commit as one statement, at most one append per thread. All threads are locked first,
  * in one order, so that two groups wait for each other and never in a circle; what is read after that
  * is what stands. Every append is judged before anything is written, so a refusal needs no rollback;
  * what can only be seen afterwards is raised as HF001, and the caller repeats the group one by one.
  *
- * `packed` has every JSON text of the group, one per line: such a text has no line break of its own,
- * so nothing is escaped on the way, and a large result is read once.
+ * A thread that is not there is locked by its name, before all others (`making`). It is judged as an
+ * empty one, and written only with its first append: nothing has to be taken back if that is refused.
+ *
+ * `packed` has every JSON text of the group, with a control character between them that no such text
+ * has: nothing is escaped on the way, and a large result is read once.
  *
  * Rows are found by subqueries with OFFSET 0 and changed through ON CONFLICT: each stays a probe of
  * an index, whatever size the tables had when a connection made its plan.
  */
 export const commitAppends = (schema: string): string => `
 CREATE OR REPLACE FUNCTION ${schema}.commit_appends(
-  ids text[], appends json, events json, packed text, is_wide boolean
+  ids text[], making text[], appends json, events json, packed text, is_wide boolean
 ) RETURNS TABLE (
   nth integer, result text, reached bigint, fencing bigint, stopping boolean, refusal text[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  texts text[] := string_to_array(packed, chr(10));
+  texts text[] := string_to_array(packed, chr(30));
   start bigint;
   starts bigint[];
   ends bigint[];
 BEGIN
+  IF making IS NOT NULL THEN PERFORM ${lockNames('making')}; END IF;
   PERFORM FROM ${schema}.threads WHERE id = ANY (ids) ORDER BY id FOR UPDATE;
 
   FOR nth, result, start, reached, fencing, stopping, refusal IN
     WITH judged AS MATERIALIZED (
-      SELECT g.*, t.seq, t.owner_id, t.created_at, t.updated_at, t.activity,
+      SELECT g.*, t.seq, t.owner_id, t.created_at, t.updated_at, t.activity, t.is_new,
         t.title AS old_title, t.lease_holder, t.lease_turn, t.lease_until,
         -- Of the whole store: a thread that is made anew under an old id does not begin again.
         CASE g.lease WHEN 'acquire' THEN greatest(t.fence + 1, nextval('${schema}.activity'))
@@ -53,10 +59,18 @@ BEGIN
         END AS refused
       FROM json_to_recordset(appends) AS g(
         nth integer, thread text, size integer, expected bigint, title text, at bigint,
+        owner text, first_title text, made_at bigint,
         lease text, holder text, turn text, ms bigint, fence bigint,
         shown json, calls json, turns json)
       LEFT JOIN LATERAL (
-        SELECT * FROM ${schema}.threads WHERE id = g.thread OFFSET 0) AS t ON true
+        SELECT id, owner_id, title, created_at, updated_at, seq, activity, fence, stop_fence,
+          lease_holder, lease_turn, lease_until, false AS is_new
+        FROM ${schema}.threads WHERE id = g.thread
+        UNION ALL SELECT g.thread, g.owner, g.first_title, g.made_at, g.made_at, 0,
+          nextval('${schema}.activity'), 0, NULL, NULL, NULL, NULL, true
+        WHERE g.owner IS NOT NULL
+          AND NOT EXISTS (SELECT FROM ${schema}.threads WHERE id = g.thread OFFSET 0)
+        OFFSET 0) AS t ON g.owner IS NULL OR t.owner_id = g.owner
     ), moved AS (
       INSERT INTO ${schema}.threads AS t (id, owner_id, title, created_at, updated_at, seq,
         activity, fence, stop_fence, lease_holder, lease_turn, lease_until)
@@ -71,7 +85,8 @@ BEGIN
           THEN clock_timestamp() + j.ms * interval '1 millisecond'
           WHEN j.lease = 'release' THEN NULL ELSE j.lease_until END
       FROM judged AS j
-      WHERE j.refused IS NULL AND (j.size > 0 OR j.lease <> 'hold' OR j.ms IS NOT NULL)
+      WHERE j.refused IS NULL
+        AND (j.size > 0 OR j.lease <> 'hold' OR j.ms IS NOT NULL OR j.is_new)
       ON CONFLICT (id) DO UPDATE SET
         title = excluded.title, updated_at = excluded.updated_at, seq = excluded.seq,
         activity = excluded.activity, fence = excluded.fence, stop_fence = excluded.stop_fence,
@@ -95,10 +110,11 @@ BEGIN
   IF is_wide THEN
     PERFORM ${schema}.write_wide(ids, starts, ends, texts, appends);
   END IF;
-  INSERT INTO ${schema}.events (thread_id, seq, commit_seq, message_id, call_id, at, payload)
-  SELECT ids[e.nth], starts[e.nth] + e.place, ends[e.nth], e.turn, e.call, e.at, texts[e.payload]
+  IF events IS NULL THEN RETURN; END IF;
+  INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload)
+  SELECT ids[e.nth], starts[e.nth] + e.place, e.size, ends[e.nth], e.turn, e.at, texts[e.payload]
   FROM json_to_recordset(events) AS e(
-    nth integer, place integer, turn text, call text, at bigint, payload integer)
+    nth integer, place integer, size integer, turn text, at bigint, payload integer)
   WHERE starts[e.nth] IS NOT NULL;
 END $$;
 `

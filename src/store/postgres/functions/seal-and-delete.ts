@@ -6,7 +6,8 @@ DECLARE
   place bigint;
 BEGIN
   UPDATE ${schema}.messages
-  SET body = sealed, body_seq = reached, commit_seq = reached_commit, is_sealed = true
+  SET body = sealed, body_seq = reached, commit_seq = reached_commit, is_sealed = true,
+    status = 'ended'
   WHERE thread_id = of_thread AND message_id = turn AND role = 'assistant'
   RETURNING seq INTO place;
   DELETE FROM ${schema}.events

@@ -18,6 +18,7 @@ BEGIN
     IF FOUND THEN RETURN ARRAY['illegal', 'message', found_id, state]; END IF;
   END IF;
 
+  IF calls IS NULL THEN RETURN NULL; END IF;
   SELECT planned.id, coalesce(known.life, 'absent') INTO found_id, state
   FROM json_to_recordset(calls) AS planned(id text, turn text, place integer, paths json)
   LEFT JOIN LATERAL (
