@@ -115,7 +115,7 @@ function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }
 /** What belongs to one state only is left behind when a call moves on; `state` itself is set anew. */
 function withoutState(call: Call): WithoutState {
   // Before its end a call has none of these, and taking them out is dear.
-  if (!stateFields.some((field) => field in call)) return call as WithoutState
+  if (!stateFields.some((field) => field in call)) return call
   const { state, cause, error, output, modelOutput, preliminary, feedback, endedAt, ...rest } =
     call as Call & Partial<Record<StateFields, unknown>>
   return rest

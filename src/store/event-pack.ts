@@ -71,7 +71,9 @@ function toLine(event: NewEvent, at: number): string {
 }
 
 /** Its facts one by one, each with its own place. A line that is missing is an empty one. */
-export function unpack({ seq, size, turnId, at, payload }: EventPack): readonly PackedEvent[] {
+export function unpack({ seq, turnId, at, payload, ...row }: EventPack): readonly PackedEvent[] {
+  // No thread has more facts than its last number; a size that is damaged must not fill the memory.
+  const size = Math.min(row.size, seq)
   const lines = size === 1 ? [payload] : payload.split('\n')
   return Array.from({ length: size }, (_, index) => {
     const line = lines[index] ?? ''

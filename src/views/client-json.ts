@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 
 /**
  * The value without what no AI SDK client accepts: one `__proto__` key, or one `prototype` under a
@@ -11,11 +11,10 @@ export function toClientJson<Value>(value: Value): Value {
 
 /** Nearly everything is, and then nothing of it need be taken apart. */
 function isClean(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isClean)
-  for (const key in value) {
-    if (key === '__proto__' || key === 'constructor') return false
-    if (!isClean((value as JsonObject)[key] as Json)) return false
+  if (!isJsonObject(value)) return true
+  for (const key of Object.keys(value)) {
+    if (key === '__proto__' || key === 'constructor' || !isClean(value[key] as Json)) return false
   }
   return true
 }

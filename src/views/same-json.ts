@@ -10,12 +10,9 @@ export function sameJson(left: Json | undefined, right: Json | undefined): boole
     )
   }
   if (!isJsonObject(left) || !isJsonObject(right)) return false
-  for (const key in left) {
-    if (Object.hasOwn(left, key) && !sameJson(left[key], own(right, key))) return false
-  }
-  for (const key in right) {
-    const isExtra = Object.hasOwn(right, key) && !Object.hasOwn(left, key)
-    if (isExtra && right[key] !== undefined) return false
+  for (const key of Object.keys(left)) if (!sameJson(left[key], own(right, key))) return false
+  for (const key of Object.keys(right)) {
+    if (right[key] !== undefined && !Object.hasOwn(left, key)) return false
   }
   return true
 }

@@ -1,8 +1,10 @@
 /**
  * More facts of a turn that goes on, in one statement: no row comes back, or HF002 is raised, where
  * this way is closed; then nothing was written. Not a function: that would run one statement for each
- * table, and each takes as long to begin as to write a few rows. `schema` is quoted. Values: thread, turn, statuses that it may be in, fence, renewal,
- * expected seq, and the pack: how many facts, their time, their lines.
+ * table, and each takes as long to begin as to write a few rows. `schema` is quoted.
+ *
+ * Values: thread, turn, statuses that it may be in, fence, renewal, expected seq, and the pack: how
+ * many facts, their time, their lines.
  */
 export const appendPack = (schema: string): string =>
   `WITH ${moved(schema)}, ${added(schema)} SELECT seq AS reached, stopping FROM moved`
