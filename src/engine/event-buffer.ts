@@ -98,7 +98,7 @@ export function createEventBuffer(): EventBuffer {
 
   /** The whole call takes the place of its beginning, among whatever came between. */
   function replaceBeginning(event: Recorded): boolean {
-    const start = events.findIndex(
+    const start = events.findLastIndex(
       (earlier) => earlier.type === 'call-announced' && earlier.callId === event.callId,
     )
     const begun = events[start]
@@ -106,11 +106,13 @@ export function createEventBuffer(): EventBuffer {
     const { dynamic: _, ...origin } = event.call
     // How it was first heard of stands, as in the fold.
     const call = begun.call.dynamic === true ? { ...origin, dynamic: true as const } : origin
+    const after = events.splice(start)
+    events.push({ ...event, call })
+    for (const other of after.slice(1)) {
+      const isPieceOfIt = other.type === 'call-input-appended' && other.callId === event.callId
+      if (!isPieceOfIt) events.push(other)
+    }
     open = null
-    events = events.filter(
-      (other) => other.type !== 'call-input-appended' || other.callId !== event.callId,
-    )
-    events[start] = { ...event, call }
     return true
   }
 

@@ -99,17 +99,18 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   const expect = (): Turn => {
     const events = [...underWay.flat(), ...buffer.peek()]
     if (events.length === 0) return turn
-    const to = foldOn(events, turn.lastSeq + 1)
+    const to = foldOn(events, number(events, turn.lastSeq + 1))
     ahead = { from: turn, events, to }
     return to
   }
 
   /** Folds onto the turn, but for what has been folded onto it ahead. */
-  const foldOn = (events: readonly NewTurnEvent[], first: Seq): Turn => {
+  const foldOn = (events: readonly NewTurnEvent[], facts: readonly TurnEvent[]): Turn => {
     const known = ahead?.from === turn && isStart(ahead.events, events) ? ahead : null
-    const count = known?.events.length ?? 0
-    const start = known === null ? turn : { ...known.to, lastSeq: first + count - 1 }
-    return foldTurn(start, number(events.slice(count), first + count))
+    if (known === null) return foldTurn(turn, facts)
+    const count = known.events.length
+    const lastSeq = facts[count - 1]?.seq ?? turn.lastSeq
+    return foldTurn({ ...known.to, lastSeq }, facts.slice(count))
   }
 
   const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
@@ -150,10 +151,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** Takes what was committed into the turn, and gives it as its followers get it. */
   const absorb = (events: readonly NewTurnEvent[], result: Appended): Frame | null => {
-    turn = foldOn(events, result.firstSeq)
+    const facts = number(events, result.firstSeq)
+    turn = foldOn(events, facts)
     ahead = null
     seq = result.seq
-    const facts = number(events, result.firstSeq)
     return facts.length === 0 ? null : toFrame(facts, result, turn)
   }
 

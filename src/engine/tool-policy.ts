@@ -51,7 +51,7 @@ export interface Toolbox {
   readonly isExecutable: (name: string) => boolean
   readonly isRepeatable: (name: string) => boolean
   readonly policyOf: (name: string) => ToolPolicy
-  readonly judge: (call: ToolCallToJudge) => Promise<Verdict>
+  readonly judge: (call: ToolCallToJudge) => Verdict | Promise<Verdict>
 }
 
 /** Converted once: the SDK would make the JSON Schema of every tool anew for every model call. */
@@ -81,22 +81,30 @@ export function createToolbox(
     isExecutable: (name) => typeof find(name)?.execute === 'function',
     isRepeatable: (name) => policyOf(name).repeatable === true,
 
-    async judge(call) {
-      const { approval } = policyOf(call.name)
-      if (approval !== undefined) {
-        const asks =
-          typeof approval === 'function' ? await approval(call.input, call) : approval === 'always'
-        return { kind: asks ? 'ask' : 'free' }
-      }
-      const status = await askSdk(call)
-      if (status !== undefined) return toVerdict(status)
-      const needs = find(call.name)?.needsApproval
-      const asks =
-        typeof needs === 'function'
-          ? await needs(call.input, { ...call, context: undefined as never })
-          : needs === true
-      return { kind: asks ? 'ask' : 'free' }
+    judge(call) {
+      const hasRule =
+        policyOf(call.name).approval !== undefined ||
+        toolApproval !== undefined ||
+        find(call.name)?.needsApproval !== undefined
+      return hasRule ? ask(call) : { kind: 'free' }
     },
+  }
+
+  async function ask(call: ToolCallToJudge): Promise<Verdict> {
+    const { approval } = policyOf(call.name)
+    if (approval !== undefined) {
+      const asks =
+        typeof approval === 'function' ? await approval(call.input, call) : approval === 'always'
+      return { kind: asks ? 'ask' : 'free' }
+    }
+    const status = await askSdk(call)
+    if (status !== undefined) return toVerdict(status)
+    const needs = find(call.name)?.needsApproval
+    const asks =
+      typeof needs === 'function'
+        ? await needs(call.input, { ...call, context: undefined as never })
+        : needs === true
+    return { kind: asks ? 'ask' : 'free' }
   }
 
   async function askSdk(call: ToolCallToJudge): Promise<ToolApprovalStatus> {

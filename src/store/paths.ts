@@ -1,22 +1,11 @@
-import { type CallEvent, type CallLife, callTransition } from '../core/life.ts'
+import type { NewTurnEvent } from '../core/event.ts'
+import { type CallEvent, type CallLife, callTransition, turnTransition } from '../core/life.ts'
+import type { TurnStatus } from '../core/message.ts'
 
 /** Of each state that something may be found in, the state that an append brings it to. */
 export type Paths<State extends string> = ReadonlyMap<State | 'absent', State>
 
 export const noPaths: Paths<CallLife> = new Map()
-
-export function extendPaths<State extends string>(
-  paths: Paths<State> | undefined,
-  starts: readonly (State | 'absent')[],
-  move: (state: State | 'absent') => State | undefined,
-): Paths<State> {
-  const extended = new Map<State | 'absent', State>()
-  for (const start of paths === undefined ? starts : paths.keys()) {
-    const to = move(paths?.get(start) ?? start)
-    if (to !== undefined) extended.set(start, to)
-  }
-  return extended
-}
 
 const callLives = [
   'absent',
@@ -33,44 +22,80 @@ const callLives = [
   'skipped',
 ] as const satisfies readonly (CallLife | 'absent')[]
 
-type CallPaths = Paths<CallLife>
+const turnStatuses = ['absent', 'running', 'waiting', 'ended'] as const satisfies readonly (
+  | TurnStatus
+  | 'absent'
+)[]
 
-// Calls live alike, so where their facts lead is worked out once. Equal paths are one object, of
-// which there are a few dozen, and so are the steps between them.
-const known = new Map<string, CallPaths>()
-const steps = new Map<CallPaths | undefined, Map<string, CallPaths>>()
-
-export function extendCallPaths(paths: CallPaths | undefined, event: CallEvent): CallPaths {
-  const next = steps.get(paths) ?? new Map<string, CallPaths>()
-  steps.set(paths, next)
-  const kind = kindOf(event)
-  const found = next.get(kind)
-  if (found !== undefined) return found
-  const extended = extendPaths(paths, callLives, (life) => {
+/** Where one more fact about a call leads, from wherever it may stand. */
+export const extendCallPaths = createExtension<CallLife, CallEvent>(
+  callLives,
+  detailOf,
+  (event, life) => {
     const { from, to } = callTransition(event, life as CallLife)
     return from.includes(life) ? to : undefined
-  })
-  const content = [...extended].join()
-  const one = known.get(content) ?? extended
-  known.set(content, one)
-  next.set(kind, one)
-  return one
-}
+  },
+)
 
-/** All of an event that `callTransition` looks at. */
-function kindOf(event: CallEvent): string {
+export const extendTurnPaths = createExtension<TurnStatus, NewTurnEvent>(
+  turnStatuses,
+  () => '',
+  (event, status) => {
+    const { from, to } = turnTransition(event)
+    return from.includes(status) ? (to ?? (status as TurnStatus)) : undefined
+  },
+)
+
+/** All of an event, besides its type, that `callTransition` looks at. */
+function detailOf(event: CallEvent): string {
   switch (event.type) {
     case 'call-recorded':
-      return `${event.type} ${event.approval}`
+      return event.approval
     case 'call-revised':
-      return `${event.type} ${event.isPartial}`
+      return event.isPartial ? 'partial' : 'whole'
     case 'call-decided':
-      return `${event.type} ${event.decision.kind}`
+      return event.decision.kind
     case 'call-settled':
-      return `${event.type} ${event.outcome.state}`
+      return event.outcome.state
     case 'call-resolved':
-      return `${event.type} ${event.resolution.kind}`
+      return event.resolution.kind
     default:
-      return event.type
+      return ''
+  }
+}
+
+/**
+ * Calls live alike, and turns do, so where their facts lead is worked out once. Equal paths are one
+ * object, of which there are a few dozen, and so are the steps between them.
+ */
+function createExtension<State extends string, Event extends { readonly type: string }>(
+  starts: readonly (State | 'absent')[],
+  detail: (event: Event) => string,
+  move: (event: Event, state: State | 'absent') => State | undefined,
+): (paths: Paths<State> | undefined, event: Event) => Paths<State> {
+  const known = new Map<string, Paths<State>>()
+  const steps = new Map<Paths<State> | undefined, Map<string, Map<string, Paths<State>>>>()
+
+  const extend = (paths: Paths<State> | undefined, event: Event): Paths<State> => {
+    const extended = new Map<State | 'absent', State>()
+    for (const start of paths === undefined ? starts : paths.keys()) {
+      const to = move(event, paths?.get(start) ?? start)
+      if (to !== undefined) extended.set(start, to)
+    }
+    const content = [...extended].join()
+    const one = known.get(content) ?? extended
+    known.set(content, one)
+    return one
+  }
+
+  return (paths, event) => {
+    const ofType = steps.get(paths)?.get(event.type)
+    const found = ofType?.get(detail(event))
+    if (found !== undefined) return found
+    const extended = extend(paths, event)
+    const types = steps.get(paths) ?? new Map<string, Map<string, Paths<State>>>()
+    const details = ofType ?? new Map<string, Paths<State>>()
+    steps.set(paths, types.set(event.type, details.set(detail(event), extended)))
+    return extended
   }
 }

@@ -8,12 +8,12 @@ import {
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import { type CallLife, isCallEvent, turnTransition } from '../core/life.ts'
+import { type CallLife, isCallEvent } from '../core/life.ts'
 import type { TurnStatus, UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { createPackBuilder, type PlannedPack } from './event-pack.ts'
-import { extendCallPaths, extendPaths, noPaths, type Paths } from './paths.ts'
+import { extendCallPaths, extendTurnPaths, noPaths, type Paths } from './paths.ts'
 
 /**
  * What one append does to the rows, worked out before the transaction. Which states it may start
@@ -65,11 +65,6 @@ export interface PlannedCall {
   readonly modelOutput?: string
 }
 
-const turnStatuses = ['absent', 'running', 'waiting', 'ended'] as const satisfies readonly (
-  | TurnStatus
-  | 'absent'
-)[]
-
 export function planAppend(events: readonly NewEvent[]): AppendPlan {
   const builder = createPackBuilder()
   const messages: PlannedMessage[] = []
@@ -117,22 +112,11 @@ export function planAppend(events: readonly NewEvent[]): AppendPlan {
 }
 
 function planTurn(planned: PlannedTurn | undefined, event: NewTurnEvent): PlannedTurn {
-  const { from, to } = turnTransition(event)
-  const move = (status: TurnStatus | 'absent') =>
-    from.includes(status) ? (to ?? (status as TurnStatus)) : undefined
+  const paths = extendTurnPaths(planned?.paths, event)
   const ends =
     event.type === 'turn-ended' || (planned?.ends === true && event.type !== 'turn-resumed')
   // Most facts of a turn leave it as it was.
-  if (planned?.ends === ends && leavesAll(planned.paths, move)) return planned
-  return { paths: extendPaths(planned?.paths, turnStatuses, move), ends }
-}
-
-function leavesAll(
-  paths: Paths<TurnStatus>,
-  move: (status: TurnStatus) => TurnStatus | undefined,
-): boolean {
-  for (const status of paths.values()) if (move(status) !== status) return false
-  return true
+  return planned?.paths === paths && planned.ends === ends ? planned : { paths, ends }
 }
 
 function planCall(
@@ -143,13 +127,13 @@ function planCall(
   const isElsewhere = planned !== undefined && planned.turnId !== event.turnId
   const paths = isElsewhere ? noPaths : extendCallPaths(planned?.paths, event)
   const base = planned ?? { turnId: event.turnId, offset }
-  return withDefined({ ...base, paths }, callColumns(event))
+  return { ...base, paths, ...callColumns(event) }
 }
 
 /** What an event writes into the call's own row. */
 function callColumns(
   event: Extract<NewTurnEvent, { readonly callId: CallId }>,
-): Pick<PlannedCall, 'name' | 'input' | 'output' | 'modelOutput'> {
+): Pick<PlannedCall, 'name' | 'input' | 'output' | 'modelOutput'> | undefined {
   switch (event.type) {
     case 'call-announced':
       return { name: event.call.name }
@@ -158,18 +142,20 @@ function callColumns(
     case 'call-revised':
       return { name: event.name, input: JSON.stringify(event.input) }
     case 'call-decided':
-      return event.editedInput === undefined ? {} : { input: JSON.stringify(event.editedInput) }
+      return event.editedInput === undefined
+        ? undefined
+        : { input: JSON.stringify(event.editedInput) }
     case 'call-settled':
       return event.outcome.state === 'succeeded'
         ? withDefined(outputColumn(event.outcome.output), {
             modelOutput: textOf(event.outcome.modelOutput),
           })
-        : {}
+        : undefined
     case 'call-resolved':
-      if (event.resolution.kind !== 'done') return {}
+      if (event.resolution.kind !== 'done') return undefined
       return outputColumn(event.output ?? { kind: 'inline', value: null })
     default:
-      return {}
+      return undefined
   }
 }
 
