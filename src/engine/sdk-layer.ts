@@ -4,6 +4,7 @@ import {
   type LanguageModel,
   type LanguageModelStreamPart,
   type ToolSet,
+  UnsupportedModelVersionError,
   wrapLanguageModel,
 } from 'ai'
 
@@ -81,10 +82,17 @@ function openWay(
   }
 }
 
+const versions: readonly string[] = ['v2', 'v3', 'v4']
+
 /** As the SDK finds it: by its name from the provider that the host set, or else from the gateway. */
 function resolveModel(model: LanguageModel): Model {
   if (typeof model === 'string') {
     return (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) as Model
+  }
+  const { specificationVersion: version, provider, modelId } = model
+  // Said here, because the layer is given a model of ours.
+  if (!versions.includes(version)) {
+    throw new UnsupportedModelVersionError({ version, provider, modelId })
   }
   return wrapLanguageModel({ model, middleware: [] })
 }

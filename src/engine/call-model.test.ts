@@ -1,0 +1,249 @@
+import {
+  dynamicTool,
+  experimental_streamLanguageModelCall,
+  jsonSchema,
+  type LanguageModel,
+  tool,
+  type ToolSet,
+} from 'ai'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { callModel, type CallSettings } from './call-model.ts'
+import type { Part, ProviderPart } from './sdk-layer.ts'
+
+type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+}
+const end: ProviderPart = {
+  type: 'finish',
+  finishReason: { unified: 'stop', raw: 'stop' },
+  usage,
+  providerMetadata: { p: { end: 1 } },
+}
+const start: ProviderPart = { type: 'stream-start', warnings: [] }
+
+const streamOf = <Item>(items: readonly Item[]): ReadableStream<Item> =>
+  new ReadableStream({
+    start(controller) {
+      for (const item of items) controller.enqueue(item)
+      controller.close()
+    },
+  })
+
+function modelOf(parts: readonly ProviderPart[]): Model {
+  return {
+    specificationVersion: 'v4',
+    provider: 'test.chat',
+    modelId: 'test',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('not asked for')),
+    doStream: async () => ({ stream: streamOf(parts) }),
+  }
+}
+
+const tools: ToolSet = {
+  look: tool({ inputSchema: z.object({ q: z.string().trim() }), title: 'Look' }),
+  loose: dynamicTool({ inputSchema: jsonSchema({}), execute: () => 1 }),
+  tagged: tool({ inputSchema: z.object({}), metadata: { icon: 'x' } }),
+}
+const messages = [{ role: 'user' as const, content: 'hi' }]
+
+async function ours(model: LanguageModel, settings: CallSettings): Promise<readonly Part[]> {
+  const taken: Part[] = []
+  const { signal } = new AbortController()
+  const call = { model, instructions: undefined, messages, tools, settings, signal }
+  await callModel(call, (part) => {
+    taken.push(part)
+    return 'more'
+  })
+  return taken
+}
+
+async function theirs(model: LanguageModel, settings: CallSettings): Promise<readonly Part[]> {
+  const { stream } = await experimental_streamLanguageModelCall({
+    ...settings,
+    model,
+    messages,
+    tools,
+    allowSystemInMessages: true,
+  })
+  return Array.fromAsync(stream)
+}
+
+/** As it is said: without what differs from call to call, and errors by their text. */
+const asSaid = (parts: readonly Part[]): readonly unknown[] => {
+  const text = JSON.stringify(parts, (key, value: unknown) => {
+    if (key === 'performance') return undefined
+    return value instanceof Error ? `${value.name}: ${value.message}` : value
+  })
+  return JSON.parse(text) as readonly unknown[]
+}
+
+const call = (input: string, toolName = 'look', more: object = {}): ProviderPart => ({
+  type: 'tool-call',
+  toolCallId: 'c',
+  toolName,
+  input,
+  ...more,
+})
+const metadata = { providerMetadata: { p: { a: 1 } } }
+
+const said: Readonly<Record<string, readonly ProviderPart[]>> = {
+  'text and reasoning': [
+    { type: 'response-metadata', id: 'r', modelId: 'other', timestamp: new Date(0) },
+    { type: 'reasoning-start', id: '0', ...metadata },
+    { type: 'reasoning-delta', id: '0', delta: 'hm' },
+    { type: 'reasoning-delta', id: '0', delta: '', ...metadata },
+    { type: 'reasoning-end', id: '0' },
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'Hello', ...metadata },
+    { type: 'text-delta', id: '1', delta: '' },
+    { type: 'text-end', id: '1' },
+  ],
+  'arguments in pieces': [
+    { type: 'tool-input-start', id: 'c', toolName: 'look', ...metadata },
+    { type: 'tool-input-delta', id: 'c', delta: '{"q"' },
+    { type: 'tool-input-delta', id: 'c', delta: ':" a "}' },
+    { type: 'tool-input-end', id: 'c' },
+    call('{"q":" a "}', 'look', metadata),
+  ],
+  'tools with a word of their own': [
+    { type: 'tool-input-start', id: 'c', toolName: 'tagged' },
+    call('{}', 'tagged'),
+    { type: 'tool-input-start', id: 'd', toolName: 'loose' },
+    call('[1,2]', 'loose'),
+    { type: 'tool-input-start', id: 'e', toolName: 'nowhere', dynamic: true },
+  ],
+  'no arguments': [call('', 'tagged'), call('  ', 'look'), call('null', 'loose')],
+  'arguments that do not fit': [call('{"q":1}'), call('{"q"'), call('{"q":"a","b":'), call('"x"')],
+  'keys that give another prototype': [
+    call('{"q":"a","__proto__":{"x":1}}'),
+    call('{"q":"a","constructor":{"prototype":{}}}'),
+    call('{"q":"a","\\u005f_proto__":1}'),
+    call('{"q":"\\u00e9"}'),
+    call('{"q":"constructor"}'),
+  ],
+  'a tool that is not there': [
+    call('{}', 'nowhere'),
+    call('{}', 'constructor'),
+    call('{"q"', 'gone'),
+  ],
+  "the provider's own tools": [
+    call('{"q":"a"}', 'web', { providerExecuted: true, dynamic: true }),
+    { type: 'tool-result', toolCallId: 'c', toolName: 'web', result: { hits: 1 }, dynamic: true },
+    call('{"q":"b"}', 'look', { providerExecuted: true }),
+    { type: 'tool-result', toolCallId: 'c', toolName: 'look', result: 'bad', isError: true },
+  ],
+  'files, sources and the rest': [
+    { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: 'aGk=' } },
+    { type: 'source', sourceType: 'url', id: 's', url: 'https://a.test', title: 'A' },
+    { type: 'raw', rawValue: { any: 1 } },
+  ],
+  'an error in the middle': [
+    { type: 'text-start', id: '1' },
+    { type: 'error', error: { message: 'slow down', type: 'rate_limit_error', code: 429 } },
+    { type: 'error', error: new Error('plain') },
+  ],
+}
+
+const choices: readonly CallSettings[] = [
+  {},
+  { toolChoice: 'auto' },
+  { toolChoice: 'none' },
+  { toolChoice: 'required' },
+  { toolChoice: { type: 'tool', toolName: 'tagged' } },
+]
+
+describe('a model call gives what the SDK gives', () => {
+  for (const [name, parts] of Object.entries(said)) {
+    test(`[CL5 CL6] ${name}`, async () => {
+      for (const settings of choices) {
+        const model = modelOf([start, ...parts, end])
+        const expected = asSaid(await theirs(model, settings))
+        expect(asSaid(await ours(model, settings))).toEqual(expected)
+        expect(expected).not.toEqual([])
+      }
+    })
+  }
+})
+
+describe('a model is found', () => {
+  afterEach(() => {
+    globalThis.AI_SDK_DEFAULT_PROVIDER = undefined
+    globalThis.AI_SDK_LOG_WARNINGS = undefined
+  })
+
+  test('by its name, from the provider that the host has set', async () => {
+    const model = modelOf([start, ...(said['text and reasoning'] ?? []), end])
+    const asked: string[] = []
+    globalThis.AI_SDK_DEFAULT_PROVIDER = {
+      specificationVersion: 'v4',
+      languageModel: (id: string) => {
+        asked.push(id)
+        return model
+      },
+      embeddingModel: () => {
+        throw new Error('not asked for')
+      },
+      imageModel: () => {
+        throw new Error('not asked for')
+      },
+    }
+    expect(asSaid(await ours('some/model', {}))).toEqual(asSaid(await ours(model, {})))
+    expect(asked).toEqual(['some/model'])
+  })
+
+  test('in an old version, and refused in one that nobody knows', async () => {
+    const old = {
+      specificationVersion: 'v2',
+      provider: 'test',
+      modelId: 'old',
+      supportedUrls: {},
+      doGenerate: () => Promise.reject(new Error('not asked for')),
+      doStream: async () => ({
+        stream: streamOf([
+          { type: 'stream-start', warnings: [] },
+          { type: 'text-start', id: '1' },
+          { type: 'text-delta', id: '1', delta: 'old' },
+          { type: 'text-end', id: '1' },
+          { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: '{"q":"a"}' },
+          {
+            type: 'finish',
+            finishReason: 'stop',
+            usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+          },
+        ]),
+      }),
+    } as unknown as LanguageModel
+    globalThis.AI_SDK_LOG_WARNINGS = false
+    const expected = asSaid(await theirs(old, {}))
+    expect(expected).toHaveLength(6)
+    expect(asSaid(await ours(old, {}))).toEqual(expected)
+    const odd = { ...(old as object), specificationVersion: 'v9' } as unknown as LanguageModel
+    await expect(theirs(odd, {})).rejects.toThrow('Unsupported model version')
+    await expect(ours(odd, {})).rejects.toThrow('Unsupported model version')
+  })
+})
+
+test('[ST1] what was not taken is given back: the provider is told that nobody listens', async () => {
+  let cancelled = false
+  const model: Model = {
+    ...modelOf([]),
+    doStream: async () => ({
+      stream: new ReadableStream<ProviderPart>({
+        pull: (controller) => controller.enqueue({ type: 'text-start', id: '1' }),
+        cancel: () => {
+          cancelled = true
+        },
+      }),
+    }),
+  }
+  const { signal } = new AbortController()
+  let taken = 0
+  const call = { model, instructions: undefined, messages, tools, settings: {}, signal }
+  await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
+  expect([taken, cancelled]).toEqual([3, true])
+})
