@@ -14,6 +14,8 @@ import { z } from 'zod'
 const steps = 5
 const callsPerStep = 10
 export const calls = steps * callsPerStep
+/** The beginning, then each step's calls and their results, and the end: no fewer will do (CL3). */
+export const flushes = 1 + 2 * steps + 1
 const result = { text: 'x'.repeat(1_000) }
 
 const tools = {

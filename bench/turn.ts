@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { type Measured, measure, ms, printTable, type Row } from './measure.ts'
 import type { TurnContender, TurnTaken } from './turn-contender.ts'
-import { calls } from './turn-work.ts'
+import { calls, flushes } from './turn-work.ts'
 
 const rounds = 40
 const warmUps = 20
@@ -25,27 +25,29 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
     await once(child, 'message')
     return child
   }
-  let commits = 0
+  const commits = new Map<ChildProcess, number>()
   const turnOf = async (child: ChildProcess) => {
     child.send('go')
     const [taken] = (await once(child, 'message')) as [TurnTaken]
-    commits = taken.commits
+    commits.set(child, taken.commits)
     return taken.ms
   }
   // One after the other: each makes the tables that it needs.
   const bare = await start('bare')
   const saving = await start('save-at-end')
   const ours = await start('holdfast')
-  const [floor, atEnd, durable] = await measure(
+  const disk = await start('flushes')
+  const [floor, atEnd, durable, flushed] = await measure(
     [
       { name: 'bare', run: () => turnOf(bare) },
       { name: 'save at end', run: () => turnOf(saving) },
       { name: 'holdfast', run: () => turnOf(ours) },
+      { name: 'flushes', run: () => turnOf(disk) },
     ],
     rounds,
     warmUps,
   )
-  for (const child of [bare, saving, ours]) {
+  for (const child of [bare, saving, ours, disk]) {
     child.disconnect()
     await once(child, 'exit')
   }
@@ -60,9 +62,14 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
     },
     {
       what: `${engine}: Holdfast, every fact durable before it is shown`,
-      measured: `${ms(time(durable))}, ${commits} commits`,
+      measured: `${ms(time(durable))}, ${commits.get(ours)} commits`,
       ratio: time(durable) / time(floor),
       bar,
+    },
+    {
+      what: `${engine}: ${flushes} rows of 1 KB and nothing else, each in a commit of its own`,
+      measured: ms(time(flushed)),
+      ratio: time(flushed) / time(floor),
     },
     {
       what: `${engine}: cost of a tool call above the floor`,
