@@ -17,6 +17,29 @@ export interface AuditTables<Key> {
 }
 export type Fetch<Row> = () => Promise<readonly Row[]>
 
+/** How many packs to hold: each may have a thousand facts. */
+export const packPortion = 20
+
+/** The facts of one pack after the other. */
+export function unpackRows<Pack, Fact>(
+  fetch: Fetch<Pack>,
+  read: (pack: Pack) => readonly Fact[],
+): Fetch<Fact> {
+  let packs: readonly Pack[] = []
+  let at = 0
+  return async () => {
+    for (;;) {
+      const pack = packs[at++]
+      const facts = pack === undefined ? [] : read(pack)
+      if (facts.length > 0) return facts
+      if (pack !== undefined) continue
+      packs = await fetch()
+      at = 0
+      if (packs.length === 0) return []
+    }
+  }
+}
+
 const portion = 500
 
 /** One pass over all tables at once, holding no more than a turn's calls. */

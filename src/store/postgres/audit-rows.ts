@@ -5,7 +5,13 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
 import { unpack } from '../event-pack.ts'
 import { judgeJson } from '../json-column.ts'
-import { type Fetch, type Keyed, mergeAuditRows } from '../merge-audit-rows.ts'
+import {
+  type Fetch,
+  type Keyed,
+  mergeAuditRows,
+  packPortion,
+  unpackRows,
+} from '../merge-audit-rows.ts'
 import type { AuditSql } from './audit-sql.ts'
 
 interface InThread {
@@ -64,8 +70,9 @@ export function scanRows(
       kind: 'message',
       ...row,
     })),
-    events: flatten(
-      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => readFacts(row)),
+    events: unpackRows(
+      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => row, packPortion),
+      readFacts,
     ),
     calls: fetchFrom(client, 'calls', scans.calls, only, (row: CallRow) => ({
       ...row,
@@ -92,19 +99,6 @@ function readFacts(row: EventRow): readonly Keyed<AuditEvent, ThreadId>[] {
   }))
 }
 
-/** Nothing means that there is no more, so a portion of packs that hold nothing is passed over. */
-const flatten =
-  <Row>(fetch: Fetch<readonly Row[]>): Fetch<Row> =>
-  async () => {
-    for (;;) {
-      const lists = await fetch()
-      const rows = lists.flat()
-      if (rows.length > 0 || lists.length === 0) return rows
-    }
-  }
-
-const portion = 500
-
 /** A cursor in the database, so that no table is ever here as a whole. */
 export function fetchFrom<Row extends object, Mapped>(
   client: pg.Client,
@@ -112,6 +106,7 @@ export function fetchFrom<Row extends object, Mapped>(
   text: string,
   only: ThreadId | null,
   map: (row: Row) => Mapped,
+  portion = 500,
 ): Fetch<Mapped> {
   let isOpen = false
   return async () => {

@@ -5,7 +5,13 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
 import { unpack } from '../event-pack.ts'
 import { judgeJson } from '../json-column.ts'
-import { type Fetch, type Keyed, mergeAuditRows } from '../merge-audit-rows.ts'
+import {
+  type Fetch,
+  type Keyed,
+  mergeAuditRows,
+  packPortion,
+  unpackRows,
+} from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
 import { isHeld, type LeaseContext } from './check-lease.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -56,7 +62,6 @@ export function scanRows(
   only: ThreadKey | null,
   context: LeaseContext,
 ): AsyncGenerator<readonly AuditRow[]> {
-  const fetchPacks = fetchFrom(db, auditSql.events, only, toFacts)
   return mergeAuditRows<ThreadKey>({
     compare: (left, right) => left - right,
     threads: fetchFrom(db, auditSql.threads, only, (row: ThreadRow) => {
@@ -69,7 +74,10 @@ export function scanRows(
       ...row,
       isOpen: isSealed === 0,
     })),
-    events: async () => (await fetchPacks()).flat(),
+    events: unpackRows(
+      fetchFrom(db, auditSql.events, only, (row: PackRow) => row, packPortion),
+      toFacts,
+    ),
     calls: fetchFrom(db, auditSql.calls, only, (row: CallRow) => ({
       ...row,
       input: judgeJson(row.input),
@@ -86,13 +94,12 @@ function toFacts(row: PackRow): readonly Keyed<AuditEvent, ThreadKey>[] {
   return unpack(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
 }
 
-const portion = 200
-
 function fetchFrom<Row, Mapped>(
   db: DatabaseSync,
   text: string,
   only: ThreadKey | null,
   map: (row: Row) => Mapped,
+  portion = 200,
 ): Fetch<Mapped> {
   const rows = db.prepare(text).iterate(only as SQLInputValue)
   return async () => {
