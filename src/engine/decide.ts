@@ -118,8 +118,20 @@ async function findArgsFault(
   const schema = asSchema(tool.inputSchema)
   try {
     const checked = await schema.validate?.(toJson(args))
-    return checked === undefined || checked.success ? undefined : messageOf(checked.error)
+    return checked === undefined || checked.success ? undefined : sayFault(checked.error)
   } catch (error) {
-    return messageOf(error)
+    return sayFault(error)
   }
+}
+
+/** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
+function sayFault(error: unknown): string {
+  const { issues } = error as { readonly issues?: unknown }
+  if (!Array.isArray(issues) || issues.length === 0) return messageOf(error)
+  return issues
+    .map(({ path, message }: { readonly path?: unknown; readonly message?: unknown }) => {
+      const place = Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ` : ''
+      return `${place}${String(message)}`
+    })
+    .join('; ')
 }

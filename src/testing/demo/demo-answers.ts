@@ -20,7 +20,9 @@ const isWorthALine = (result: DemoResult, _: number, all: readonly DemoResult[])
 function reportResult({ name, input, outcome }: DemoResult): string {
   if (!outcome.ok) return reportFailure(name, isJsonObject(input) ? input : {}, outcome.error)
   const value = isJsonObject(outcome.value) ? outcome.value : {}
-  const field = (key: string): string => show(value[key])
+  const asked = isJsonObject(input) ? input : {}
+  // A person who says that a call was done may say nothing of what came of it.
+  const field = (key: string): string => show(value[key] ?? asked[key])
   switch (name) {
     case 'get_weather':
       return `It is ${field('temperatureC')} °C and ${field('condition').toLowerCase()} in ${field('city')} (${sourceOf(value)}).`

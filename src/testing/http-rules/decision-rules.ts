@@ -32,7 +32,10 @@ export const decisionRules: readonly HttpRule[] = [
       const waiting = await waitFor(client, `delete note ${note()}`)
       const path = decisionOf(waiting, waiting.calls[0])
       for (const args of [{ title: 7 }, {}, null, 'Ideas', []]) {
-        assertError(await client.post(path, { decision: 'accept', args }), 422, 'invalid-args')
+        const refused = await client.post(path, { decision: 'accept', args })
+        const { message } = assertError(refused, 422, 'invalid-args')
+        // For a person who edits: what is wrong, in a sentence.
+        assert.doesNotMatch(message, /[\n{}]/)
       }
       const [still] = await readCalls(client, waiting.messageId)
       assert.equal(still?.state, 'awaiting-approval')
