@@ -66,7 +66,9 @@ export function createHub(store: Store): Hub {
   }
 
   const hold = (threadId: ThreadId): Tail => {
-    const tail = tails.get(threadId) ?? createTail()
+    const found = tails.get(threadId)
+    // One that has ended is of a thread that is gone: this one was made anew under its id.
+    const tail = found === undefined || found.ended ? createTail() : found
     tails.set(threadId, tail)
     tail.holders++
     return tail
@@ -99,7 +101,11 @@ export function createHub(store: Store): Hub {
         const tail = tails.get(threadId)
         if (tail === undefined) return
         if (frame === null) wakeTail(tail)
-        else extendTail(tail, frame)
+        else {
+          // The first facts of a thread: whatever is here was said in one that had its id before.
+          if (frame.after === 0) restartTail(tail, 0)
+          extendTail(tail, frame)
+        }
       }
     },
 

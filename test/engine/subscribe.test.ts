@@ -1,14 +1,18 @@
+import { tool } from 'ai'
 import {
   createHoldfast,
   type Frame,
   foldThread,
   type Holdfast,
   memory,
+  parseMessageId,
+  parseOwnerId,
   type ThreadView,
   type Turn,
 } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createFixture, tools } from './fixture.ts'
 
 const script = ({ index }: { readonly index: number }) =>
@@ -68,6 +72,39 @@ describe('a follower', () => {
     const frames = await collect(fixture.holdfast, 0, turn?.lastSeq ?? 0)
     expect(reads).toBeGreaterThan(0)
     expect(view(frames).messages).toEqual(await fixture.messages())
+  })
+
+  it('[RS2] of a thread that was made anew is not ended by the run of the old one', async () => {
+    const answered = Promise.withResolvers<void>()
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: () => answered.promise.then(() => 'late'),
+    })
+    const fixture = await createFixture(
+      ({ prompt }) =>
+        JSON.stringify(prompt).includes('slow')
+          ? [{ call: 'slow', input: {} }]
+          : [{ text: 'anew' }],
+      { tools: tools({ slow }) },
+    )
+    const { holdfast, store, threadId } = fixture
+    await fixture.say('slow', 'old')
+    await fixture.until(({ messages }) => {
+      const turn = messages.at(-1)
+      return turn?.role === 'assistant' && turn.steps.length > 0
+    })
+    await store.deleteThread(threadId)
+    const sent = await holdfast.send({
+      threadId,
+      message: { id: parseMessageId('new'), parts: [{ type: 'text', text: 'quick' }] },
+      create: { ownerId: parseOwnerId('owner'), title: '' },
+    })
+    if (sent.kind !== 'started') throw new Error(sent.kind)
+    const frames = await collect(holdfast, sent.turn.lastSeq, sent.turn.lastSeq + 5)
+    expect(frames.at(-1)?.turn?.progress.status).toBe('ended')
+    answered.resolve()
+    await holdfast.settled()
+    expect((await fixture.last()).progress.status).toBe('ended')
   })
 
   it('[RS2 LG4] gets every change once, in order, each frame saying what it follows', async () => {
