@@ -9,6 +9,7 @@ import { findPlace, settlePlace } from './create-thread.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurn } from './seal-turn.ts'
+import { writeCall } from './write-call.ts'
 
 /** One append inside the transaction of its group. */
 export function appendToLedger(
@@ -102,19 +103,11 @@ function writePacks(statements: LedgerStatements, facts: Facts): void {
 
 function writeCalls(statements: LedgerStatements, facts: Facts): void {
   const { thread, before, plan, outcome } = facts
-  for (const [id, { life, isNew }] of outcome.calls) {
-    const planned = plan.calls.get(id)
-    const turn = planned && outcome.turns.get(planned.turnId)?.seq
-    if (planned === undefined || turn === undefined) continue
-    const { offset, name, input = null, output = null, modelOutput = null } = planned
-    if (isNew) {
-      const place = [turn, before + offset + 1] as const
-      statements.insertCall.run(thread, id, ...place, name ?? '', life, input, output, modelOutput)
-    } else if (name === undefined && input === null) {
-      statements.moveCall.run(life, output, modelOutput, thread, id)
-    } else {
-      statements.updateCall.run(life, name ?? null, input, output, modelOutput, thread, id)
-    }
+  for (const [id, { from, life }] of outcome.calls) {
+    const call = plan.calls.get(id)
+    const turn = call && outcome.turns.get(call.turnId)?.seq
+    if (call === undefined || turn === undefined) continue
+    writeCall(statements, { thread, turn, before }, { id, call, from, to: life })
   }
 }
 

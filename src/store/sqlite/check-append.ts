@@ -13,8 +13,13 @@ type Illegal = Extract<AppendResult, { readonly kind: 'illegal' }>
 /** Where calls and turns stand once the append is written. */
 export interface AppendOutcome {
   readonly kind: 'legal'
-  readonly calls: ReadonlyMap<CallId, { readonly life: CallLife; readonly isNew: boolean }>
+  readonly calls: ReadonlyMap<CallId, CallOutcome>
   readonly turns: ReadonlyMap<MessageId, TurnOutcome>
+}
+export interface CallOutcome {
+  /** Undefined: it is new. */
+  readonly from: CallLife | undefined
+  readonly life: CallLife
 }
 export interface TurnOutcome {
   readonly seq: Seq
@@ -38,14 +43,14 @@ export function checkAppend(
     rows.set(id, row?.status === null ? undefined : row)
   }
 
-  const calls = new Map<CallId, { life: CallLife; isNew: boolean }>()
+  const calls = new Map<CallId, CallOutcome>()
   for (const [id, planned] of plan.calls) {
     const found = statements.readLife.get(thread, id)
     const state = found?.life ?? 'absent'
     const isElsewhere = found !== undefined && found.turn !== rows.get(planned.turnId)?.seq
     const life = isElsewhere ? undefined : planned.paths.get(state)
     if (life === undefined) return { kind: 'illegal', subject: 'call', id, state }
-    calls.set(id, { life, isNew: found === undefined })
+    calls.set(id, { from: found?.life, life })
   }
 
   const turns = new Map<MessageId, TurnOutcome>()

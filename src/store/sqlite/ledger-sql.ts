@@ -105,15 +105,12 @@ export const ledgerSql = {
     AND life IN ('streaming', 'awaiting-approval', 'ready', 'running')`,
   insertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output,
     model_output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  // Each is changed from the life that it is known to have.
   updateCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
-    output = ?, model_output = ? WHERE thread = ? AND call_id = ?`,
+    output = ?, model_output = ? WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
   /** What has been said of a call stays as it is: SQLite copies only what an UPDATE names. */
   moveCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
-    WHERE thread = ? AND call_id = ?`,
-  moveKnownCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
     WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
-  updateKnownCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
-    output = ?, model_output = ? WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
   readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
   readOutput: `SELECT ${outputColumns} FROM calls WHERE thread = :thread AND call_id = :callId`,

@@ -34,6 +34,7 @@ type InThread = [thread: ThreadKey]
 type AtPlace = [thread: ThreadKey, seq: Seq]
 type ById = [thread: ThreadKey, messageId: MessageId]
 type OfCall = [thread: ThreadKey, callId: CallId]
+type OfKnownCall = [...OfCall, turn: Seq, life: CallLife]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
@@ -153,34 +154,12 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         input: string | null,
         output: string | null,
         modelOutput: string | null,
-        ...OfCall,
+        ...OfKnownCall,
       ]
     >(sql.updateCall),
     moveCall: prepare<
-      [life: CallLife, output: string | null, modelOutput: string | null, ...OfCall]
+      [life: CallLife, output: string | null, modelOutput: string | null, ...OfKnownCall]
     >(sql.moveCall),
-    moveKnownCall: prepare<
-      [
-        life: CallLife,
-        output: string | null,
-        modelOutput: string | null,
-        ...OfCall,
-        turn: Seq,
-        from: CallLife,
-      ]
-    >(sql.moveKnownCall),
-    updateKnownCall: prepare<
-      [
-        life: CallLife,
-        name: string | null,
-        input: string | null,
-        output: string | null,
-        modelOutput: string | null,
-        ...OfCall,
-        turn: Seq,
-        from: CallLife,
-      ]
-    >(sql.updateKnownCall),
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
       sql.readOutput,

@@ -1,11 +1,12 @@
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
-import type { AppendPlan, PlannedCall } from '../plan-append.ts'
+import type { AppendPlan } from '../plan-append.ts'
 import type { Append, AppendResult } from '../store.ts'
 import type { AppendOutcome } from './check-append.ts'
 import type { LeaseRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isConstraint } from './sqlite-error.ts'
+import { type CallMove, writeCall } from './write-call.ts'
 
 /** What a run of this process left behind with its last append. */
 interface KnownRun {
@@ -94,15 +95,8 @@ function isSteady({ expectedSeq, lease, seal, create }: Append, plan: AppendPlan
   return size > 0 && turns.size === 1 && goesOn
 }
 
-interface Move {
-  readonly id: CallId
-  readonly call: PlannedCall
-  readonly from: CallLife | undefined
-  readonly to: CallLife
-}
-
-function planMoves({ calls }: AppendPlan, { lives }: KnownRun): readonly Move[] | undefined {
-  const moves: Move[] = []
+function planMoves({ calls }: AppendPlan, { lives }: KnownRun): readonly CallMove[] | undefined {
+  const moves: CallMove[] = []
   for (const [id, call] of calls) {
     const from = lives.get(id)
     const to = call.paths.get(from ?? 'absent')
@@ -112,27 +106,20 @@ function planMoves({ calls }: AppendPlan, { lives }: KnownRun): readonly Move[] 
   return moves
 }
 
-function writeMove(
-  statements: LedgerStatements,
-  run: KnownRun,
-  { id, call, from, to }: Move,
-): void {
+function writeMove(statements: LedgerStatements, run: KnownRun, move: CallMove): void {
   const { thread, turn, lives, seq: before } = run
-  const { offset, name = null, input = null, output = null, modelOutput = null } = call
-  if (from === undefined) {
-    const place = [turn, before + offset + 1] as const
-    try {
-      statements.insertCall.run(thread, id, ...place, name ?? '', to, input, output, modelOutput)
-    } catch (error) {
-      throw isConstraint(error) ? new UnsteadyError('There is such a call.') : error
-    }
-  } else {
-    const which = [thread, id, turn, from] as const
-    const { changes } =
-      name === null && input === null
-        ? statements.moveKnownCall.run(to, output, modelOutput, ...which)
-        : statements.updateKnownCall.run(to, name, input, output, modelOutput, ...which)
-    if (changes !== 1) throw new UnsteadyError('The call is not as it was.')
+  if (!tryWrite(() => writeCall(statements, { thread, turn, before }, move))) {
+    throw new UnsteadyError('The call is not as it was.')
   }
-  lives.set(id, to)
+  lives.set(move.id, move.to)
+}
+
+/** A call that should be new and is not is refused by its key. */
+function tryWrite(write: () => boolean): boolean {
+  try {
+    return write()
+  } catch (error) {
+    if (isConstraint(error)) return false
+    throw error
+  }
 }
