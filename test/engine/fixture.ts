@@ -1,5 +1,6 @@
 import { tool, type ToolSet } from 'ai'
 import {
+  callsOf,
   createHoldfast,
   foldThread,
   type Holdfast,
@@ -125,3 +126,12 @@ export const echo = tool({
 export const tools = (more: ToolSet = {}): ToolSet => ({ echo, ...more })
 
 export const messageId = (id: string): MessageId => parseMessageId(id)
+
+export const textOf = (turn: Turn) =>
+  turn.steps
+    .flatMap((step) => step.parts)
+    .flatMap((part) => (part.type === 'text' ? part.text : []))
+export const statesOf = (turn: Turn) => [...callsOf(turn)].map((call) => call.state)
+/** Has the model call `echo`. */
+export const call = (value: unknown, id?: string) =>
+  ({ call: 'echo', input: { value: value as never }, ...(id === undefined ? {} : { id }) }) as const

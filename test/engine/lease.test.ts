@@ -1,0 +1,79 @@
+import { tool } from 'ai'
+import { createHoldfast, memory } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createFixture, gate } from './fixture.ts'
+
+describe('the lease', () => {
+  it('[CR2] lets a run that comes back late write nothing', async () => {
+    let now = 1_000
+    const store = memory({ now: () => now })
+    const go = gate<string>()
+    const begun = gate()
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        begun.open()
+        return go.opened
+      },
+    })
+    const options = { store, tools: { slow }, leaseMs: 60_000 } as const
+    const late = await createFixture(() => [{ call: 'slow', input: {} }], {
+      ...options,
+      holder: 'late',
+    })
+    await late.say('go')
+    await begun.opened
+    now += 61_000
+    const quick = createHoldfast({
+      ...options,
+      model: scriptedModel(() => [{ text: 'taken over' }]),
+      recoverEveryMs: 0,
+      holder: 'quick',
+    })
+    expect(await quick.recover()).toBe(1)
+    await quick.settled()
+    const before = await late.last()
+    expect(before.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
+    go.open('too late')
+    await late.holdfast.settled()
+    expect(await late.last()).toEqual(before)
+    expect(late.log.some(({ type }) => type === 'turn-lost')).toBe(true)
+    await quick.close()
+  })
+
+  it('[ST1 RS7] lets another server stop a run', async () => {
+    const store = memory()
+    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+    await here.say('go')
+    await here.until(({ messages }) => {
+      const turn = messages.at(-1)
+      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
+    })
+    const there = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
+    expect(await there.stop(here.threadId)).toEqual({ kind: 'stopped' })
+    expect((await here.last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
+    await there.close()
+  })
+
+  it('[CR5] hands its runs over when it closes', async () => {
+    const store = memory()
+    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+    await here.say('go')
+    await here.until(({ messages }) => {
+      const turn = messages.at(-1)
+      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
+    })
+    await here.holdfast.close()
+    const there = createHoldfast({
+      store,
+      model: scriptedModel(() => [{ text: 'finished' }]),
+      recoverEveryMs: 0,
+    })
+    expect(await there.recover()).toBe(1)
+    await there.settled()
+    expect((await here.last()).progress).toMatchObject({ ending: { kind: 'completed' } })
+    await there.close()
+  })
+})
