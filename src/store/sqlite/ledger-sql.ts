@@ -17,16 +17,18 @@ const outputColumns = `octet_length(output) AS outputBytes,
 /** Not `?` alone: SQLite would plan the whole statement anew for every number that is put there. */
 const limit = 'LIMIT ? + 0'
 
+/** The last of the numbers that are never given twice, even if the thread that had it is deleted. */
+const lastCounter = `max(
+    (SELECT least FROM counter WHERE id = 1),
+    coalesce((SELECT max(changed) FROM threads), 0))`
+
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
   readPlace: 'SELECT thread, seq FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
-  /** Numbers that are never given twice, even if the thread that had the last one is deleted. */
-  readCounter: `SELECT max(
-    (SELECT least FROM counter WHERE id = 1),
-    coalesce((SELECT max(changed) FROM threads), 0)) AS last`,
+  readCounter: `SELECT ${lastCounter} AS last`,
   readLeast: 'SELECT least FROM counter WHERE id = 1',
   raiseCounter: 'UPDATE counter SET least = ? WHERE id = 1',
   findChanged: `SELECT id, seq, lease_holder IS NOT NULL AND stop_fence IS fence AS isStopping
@@ -42,7 +44,7 @@ export const ledgerSql = {
   // One statement for each kind of change: SQLite rewrites every index that an UPDATE names.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
   /** Where the thread still stands there, and the lease is still held. */
-  advanceRun: `UPDATE threads SET seq = ?, changed = ?
+  advanceRun: `UPDATE threads SET seq = ?, changed = ${lastCounter} + 1
     WHERE thread = ? AND seq = ? AND fence = ? AND lease_holder IS NOT NULL
     RETURNING stop_fence IS fence AS isStopping`,
   touchThread: 'UPDATE threads SET activity = ?, updated_at = ? WHERE thread = ?',

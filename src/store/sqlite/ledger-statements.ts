@@ -66,7 +66,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteCalls: prepare<InThread>(sql.deleteCalls),
     advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
     advanceRun: prepare<
-      [Seq, changed: number, ...InThread, before: Seq, fence: number],
+      [Seq, ...InThread, before: Seq, fence: number],
       { readonly isStopping: 0 | 1 }
     >(sql.advanceRun),
     touchThread: prepare<[activity: number, at: number, ...InThread]>(sql.touchThread),

@@ -48,7 +48,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const nextCounter = createCounter(statements)
         const context = { now, isAlive, nextCounter, runs }
         return plans.map(({ append, plan }) => {
-          const result = isShort ? runs.append(statements, append, plan, nextCounter) : undefined
+          const result = isShort ? runs.append(statements, append, plan) : undefined
           return result ?? appendToLedger(statements, append, plan, context)
         })
       })
@@ -212,11 +212,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   }
 }
 
-/** Read once per transaction, then counted here: nobody else can write meanwhile. */
-function createCounter({ readCounter }: LedgerStatements): () => number {
-  let last: number | undefined
-  return () => {
-    last = (last ?? readCounter.get()?.last ?? 0) + 1
-    return last
-  }
-}
+/** Each number is written where it is used, before the next is asked for. */
+const createCounter =
+  ({ readCounter }: LedgerStatements): (() => number) =>
+  () =>
+    (readCounter.get()?.last ?? 0) + 1

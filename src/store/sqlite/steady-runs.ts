@@ -25,12 +25,7 @@ interface KnownRun {
  */
 export interface SteadyRuns {
   /** Undefined: not such an append, or not as remembered. Then nothing was written. */
-  append(
-    statements: LedgerStatements,
-    append: Append,
-    plan: AppendPlan,
-    nextCounter: () => number,
-  ): AppendResult | undefined
+  append(statements: LedgerStatements, append: Append, plan: AppendPlan): AppendResult | undefined
   /** What an append that went the long way leaves. */
   learn(append: Append, plan: AppendPlan, lease: LeaseRow, seq: Seq, outcome: AppendOutcome): void
   forget(threadId: ThreadId): void
@@ -45,14 +40,14 @@ export function createSteadyRuns(): SteadyRuns {
   const runs = new Map<ThreadId, KnownRun>()
 
   return {
-    append(statements, append, plan, nextCounter) {
+    append(statements, append, plan) {
       const run = runs.get(append.threadId)
       if (run === undefined || !isSteady(append, plan, run)) return undefined
       const moves = planMoves(plan, run)
       if (moves === undefined) return undefined
       const { thread, fence, seq: before, turn } = run
       const seq = before + plan.size
-      const found = statements.advanceRun.get(seq, nextCounter(), thread, before, fence)
+      const found = statements.advanceRun.get(seq, thread, before, fence)
       if (found === undefined) {
         runs.delete(append.threadId)
         return undefined
