@@ -31,28 +31,28 @@ export const nextOptions = (options: EngineOptions, toolbox: Toolbox): NextOptio
 
 /** Called with no step open: every step has ended or was abandoned. */
 export function planNext(turn: Turn, options: NextOptions): NextAction {
-  const last = turn.steps.at(-1)
-  if (last === undefined || last.status === 'abandoned') {
-    return { kind: 'step', index: turn.steps.length }
-  }
   const calls = [...callsOf(turn)]
   const open = calls.filter(isOpenCall).filter((call) => call.state !== 'awaiting-approval')
   const orphans = open.filter((call) => !options.isKnown(call.name) && !call.providerExecuted)
   if (orphans.length > 0) return { kind: 'fail-calls', calls: orphans }
   const runnable = open.filter((call) => options.isExecutable(call.name) && !call.providerExecuted)
   if (runnable.length > 0) return { kind: 'run-calls', calls: runnable }
-  const wait = waitOf(calls, open, options)
+  const last = turn.steps.at(-1)
+  const brokeOff = last === undefined || last.status === 'abandoned'
+  // A step that broke off had begun in spite of whatever is unknown, and begins again; but not while a
+  // call is open: one of an earlier step may have been opened again since (CL3).
+  const wait = waitOf(calls, open, options.unknownWaits && !brokeOff)
   if (wait !== undefined) return { kind: 'wait', waitingFor: wait }
-  return afterStep(turn, last, options)
+  return brokeOff ? { kind: 'step', index: turn.steps.length } : afterStep(turn, last, options)
 }
 
 function waitOf(
   calls: readonly Call[],
   open: readonly Call[],
-  options: NextOptions,
+  unknownWaits: boolean,
 ): TurnWait | undefined {
   if (calls.some((call) => call.state === 'awaiting-approval')) return 'approval'
-  if (options.unknownWaits && calls.some(needsPerson)) return 'resolution'
+  if (unknownWaits && calls.some(needsPerson)) return 'resolution'
   return open.some((call) => !call.providerExecuted) ? 'client' : undefined
 }
 

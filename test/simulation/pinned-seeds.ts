@@ -31,4 +31,8 @@ export const pinnedSeeds: readonly PinnedSeed[] = [
   },
   { seed: 4804, bug: 'recovery took a run from a process that had just renewed its lease' },
   { seed: 554, bug: 'a write failed, and what followed was stored without it' },
+  {
+    seed: 9_503_630,
+    bug: 'a call was opened again after a later step broke off, and the model was called before it had run',
+  },
 ]
