@@ -132,10 +132,14 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   it('[LG6] keeps a message that was on its way when the page was left, and sends it once', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await page.route('**/api/chat', () => {})
+    // Held, and not let go before the page is left: then it would arrive after all.
+    let isHeld = true
+    await page.route('**/api/chat', async (route) => {
+      if (!isHeld) await route.continue()
+    })
     await chat.ask('Stock ACME')
     await page.locator('[data-pending=sending]').waitFor()
-    await page.unroute('**/api/chat')
+    isHeld = false
     await page.reload()
     await page.getByRole('button', { name: 'Try again' }).click()
     await chat.ended()

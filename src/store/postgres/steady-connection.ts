@@ -24,13 +24,14 @@ export function createSteadyConnection(pool: pg.Pool, poolSize: number): SteadyC
     kept = undefined
     clearTimeout(timer)
     // It is borrowed again and again in its life.
-    client?.removeListener('end', drop)
+    client?.removeListener('end', drop).removeListener('error', drop)
     client?.release(isBroken)
   }
   const drop = () => letGo(true)
   const borrow = async (): Promise<pg.PoolClient> => {
     const client = await pool.connect()
-    return client.once('end', drop)
+    // One that has failed takes no more statements, and is at its end only a little later.
+    return client.once('end', drop).once('error', drop)
   }
 
   return {
