@@ -40,6 +40,7 @@ const readAtOnce = 500
 export function createHub(store: Store): Hub {
   const tails = new Map<ThreadId, Tail>()
   let followers = 0
+  let isClosed = false
 
   const read = async (threadId: ThreadId, after: Seq): Promise<Frame & { end: Seq }> => {
     const found = await store.readChanges({ threadId, after, limit: readAtOnce, results: 'full' })
@@ -68,7 +69,8 @@ export function createHub(store: Store): Hub {
   const hold = (threadId: ThreadId): Tail => {
     const found = tails.get(threadId)
     // One that has ended is of a thread that is gone: this one was made anew under its id.
-    const tail = found === undefined || found.ended ? createTail() : found
+    const isGone = found === undefined || found.ended
+    const tail = isGone ? { ...createTail(), ended: isClosed } : found
     tails.set(threadId, tail)
     tail.holders++
     return tail
@@ -146,6 +148,7 @@ export function createHub(store: Store): Hub {
 
     close() {
       unwatch()
+      isClosed = true
       for (const tail of tails.values()) {
         tail.ended = true
         wakeTail(tail)

@@ -27,8 +27,7 @@ export interface LayeredCall {
 /**
  * A call through the AI SDK's single-call layer, which converts the prompt, speaks to old model
  * versions, downloads files and prepares the tools; but what the provider says is read before it goes
- * through the layer's stream. Nearly all of it is pieces of text that the layer hands on as they are,
- * at several times the price of everything else that is done with them.
+ * through the layer's stream. Nearly all of it is pieces of text that the layer hands on as they are.
  */
 export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
   const model = resolveModel(call.model)

@@ -12,8 +12,8 @@ export function toJson(value: unknown): Json {
 const deepest = 100
 
 /**
- * Of what is JSON already, which nearly every result is, a copy: several times quicker than by way of
- * its text. Undefined as soon as anything in it is not.
+ * Of what is JSON already, which nearly every result is, a copy without the way over its text. Undefined
+ * as soon as anything in it is not.
  */
 function copyPlain(value: unknown, depth: number): Json | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value

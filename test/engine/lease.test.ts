@@ -1,9 +1,20 @@
 import { tool } from 'ai'
-import { createHoldfast, memory } from 'holdfast'
+import { createHoldfast, memory, type Store } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createFixture, gate } from './fixture.ts'
+import { createFixture, type Fixture, gate } from './fixture.ts'
+
+/** A run in mid-text that would go on for a minute. */
+async function startLongRun(store: Store): Promise<Fixture> {
+  const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+  await here.say('go')
+  await here.until(({ messages }) => {
+    const turn = messages.at(-1)
+    return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
+  })
+  return here
+}
 
 describe('the lease', () => {
   it('[CR2] lets a run that comes back late write nothing', async () => {
@@ -45,12 +56,7 @@ describe('the lease', () => {
 
   it('[ST1 RS7] lets another server stop a run', async () => {
     const store = memory()
-    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
-    await here.say('go')
-    await here.until(({ messages }) => {
-      const turn = messages.at(-1)
-      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
-    })
+    const here = await startLongRun(store)
     const there = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
     expect(await there.stop(here.threadId)).toEqual({ kind: 'stopped' })
     expect((await here.last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
@@ -59,12 +65,7 @@ describe('the lease', () => {
 
   it('[CR5] hands its runs over when it closes', async () => {
     const store = memory()
-    const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
-    await here.say('go')
-    await here.until(({ messages }) => {
-      const turn = messages.at(-1)
-      return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
-    })
+    const here = await startLongRun(store)
     await here.holdfast.close()
     const there = createHoldfast({
       store,

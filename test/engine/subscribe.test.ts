@@ -107,6 +107,15 @@ describe('a follower', () => {
     expect((await fixture.last()).progress.status).toBe('ended')
   })
 
+  it('[RS2] who comes when the engine has been closed is let go at once', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }])
+    await fixture.ask('go')
+    await fixture.holdfast.close()
+    const frames: Frame[] = []
+    for await (const frame of fixture.holdfast.subscribe(fixture.threadId, 0)) frames.push(frame)
+    expect(view(frames).messages).toEqual(await fixture.messages())
+  })
+
   it('[RS2 LG4] gets every change once, in order, each frame saying what it follows', async () => {
     const fixture = await createFixture(script, { tools: tools() })
     const live: Frame[] = []

@@ -1,5 +1,5 @@
 /**
- * The same guards of calls in half the time. For `life IN (…)` with more than two values SQLite fills
+ * The same guards of calls, quicker. For `life IN (…)` with more than two values SQLite fills
  * a table of its own, anew for every row that is written; comparisons it just makes.
  */
 const isOneOf = (column: string, values: readonly string[]): string =>
