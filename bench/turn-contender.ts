@@ -1,6 +1,7 @@
 import type { BenchEngine } from './engines.ts'
 import { openPostgres, openSqlite } from './engines.ts'
-import { bareTurn, flushes, holdfastTurn } from './turn-work.ts'
+import { flushes } from './turn-script.ts'
+import { bareHandler, createTaker, holdfastHandler, type Taker } from './turn-work.ts'
 
 /**
  * One way to do the turn, in a process of its own, as it would be in a server: what one contender makes
@@ -13,35 +14,43 @@ export interface TurnTaken {
   readonly commits: number
 }
 
-async function openContender(
-  kind: TurnContender,
-  engine: BenchEngine,
-): Promise<{ run(): Promise<void>; commits(): number }> {
-  if (kind === 'holdfast') return holdfastTurn(engine.store)
+interface OpenContender {
+  readonly run: (taker: Taker) => Promise<void>
+  readonly commits: () => number
+}
+
+function openContender(kind: TurnContender, engine: BenchEngine): OpenContender {
   let seq = 0
-  if (kind === 'flushes') {
-    const body = 'x'.repeat(1_000)
-    const run = async () => {
-      for (let left = flushes; left > 0; left--) {
-        await engine.raw.insert([{ thread: 'flush', seq: ++seq, body }])
-      }
+  const insert = (body: string) => engine.raw.insert([{ thread: kind, seq: ++seq, body }])
+  const commits = () => seq
+  switch (kind) {
+    case 'bare':
+      return { run: createTaker(bareHandler()), commits }
+    case 'save-at-end':
+      return { run: createTaker(bareHandler((all) => insert(JSON.stringify(all)))), commits }
+    case 'holdfast': {
+      const ours = holdfastHandler(engine.store)
+      return { run: createTaker(ours.handler), commits: ours.commits }
     }
-    return { run, commits: () => seq }
+    case 'flushes': {
+      const body = 'x'.repeat(1_000)
+      const run = async () => {
+        for (let left = flushes; left > 0; left--) await insert(body)
+      }
+      return { run, commits }
+    }
   }
-  const save = (messages: unknown) =>
-    engine.raw.insert([{ thread: 'turn', seq: ++seq, body: JSON.stringify(messages) }])
-  return { run: () => bareTurn(kind === 'bare' ? undefined : save), commits: () => 0 }
 }
 
 const [kind, name] = process.argv.slice(2) as [TurnContender, BenchEngine['name']]
 const engine = name === 'SQLite' ? openSqlite() : await openPostgres()
-const contender = await openContender(kind, engine)
-const takeTurn = async (): Promise<TurnTaken> => {
+const contender = openContender(kind, engine)
+const takeTurn = async (taker: Taker): Promise<TurnTaken> => {
   const before = contender.commits()
   const start = performance.now()
-  await contender.run()
+  await contender.run(taker)
   return { ms: performance.now() - start, commits: contender.commits() - before }
 }
-process.on('message', () => void takeTurn().then((taken) => process.send?.(taken)))
+process.on('message', (taker: Taker) => void takeTurn(taker).then((taken) => process.send?.(taken)))
 process.on('disconnect', () => void engine.close().finally(() => process.exit(0)))
 process.send?.('ready')

@@ -1,138 +1,98 @@
 import {
+  convertToModelMessages,
   createUIMessageStreamResponse,
+  DefaultChatTransport,
   isStepCount,
-  type LanguageModel,
   streamText,
-  tool,
   toUIMessageStream,
   type UIMessage,
 } from 'ai'
 import { createHoldfast, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { z } from 'zod'
+import { calls, model, steps, tools } from './turn-script.ts'
 
-const steps = 5
-const callsPerStep = 10
-export const calls = steps * callsPerStep
-/** The beginning, then each step's calls and their results, and the end: no fewer will do (CL3). */
-export const flushes = 1 + 2 * steps + 1
-const result = { text: 'x'.repeat(1_000) }
+/** Each contender is one: the same request comes in, and the same stream goes out. */
+export type Handler = (request: Request) => Promise<Response>
 
-const tools = {
-  search: tool({ inputSchema: z.object({ q: z.string() }), execute: () => result }),
-}
-
-type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
-type Part =
-  Awaited<ReturnType<Model['doStream']>>['stream'] extends ReadableStream<infer Said> ? Said : never
-
-const start: Part = { type: 'stream-start', warnings: [] }
-const words = (count: number): readonly Part[] => [
-  { type: 'text-start', id: 'text' },
-  ...Array.from(
-    { length: count },
-    () => ({ type: 'text-delta', id: 'text', delta: 'words ' }) as const,
-  ),
-  { type: 'text-end', id: 'text' },
-]
-
-function searching(step: number, index: number): readonly Part[] {
-  const id = `call-${step}-${index}`
-  const input = JSON.stringify({ q: `${step}-${index}` })
-  return [
-    { type: 'tool-input-start', id, toolName: 'search' },
-    { type: 'tool-input-delta', id, delta: input.slice(0, 6) },
-    { type: 'tool-input-delta', id, delta: input.slice(6) },
-    { type: 'tool-input-end', id },
-    { type: 'tool-call', toolCallId: id, toolName: 'search', input },
-  ]
-}
-
-const ending = (unified: 'tool-calls' | 'stop'): Part => ({
-  type: 'finish',
-  finishReason: { unified, raw: unified },
-  usage: {
-    inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: 5, text: 5, reasoning: undefined },
-  },
-})
-
-/** Five steps of ten parallel calls with 20 deltas before each, then 200 deltas. */
-const script: readonly (readonly Part[])[] = [
-  ...Array.from({ length: steps }, (_, step) => [
-    start,
-    ...words(20),
-    ...Array.from({ length: callsPerStep }, (_item, index) => searching(step, index)).flat(),
-    ending('tool-calls'),
-  ]),
-  [start, ...words(200), ending('stop')],
-]
-
-/** Says what it has to say at once: whatever time a turn takes is not the model's. */
-const model: Model = {
-  specificationVersion: 'v4',
-  provider: 'bench',
-  modelId: 'bench',
-  supportedUrls: {},
-  doGenerate: () => Promise.reject(new Error('This model only streams.')),
-  async doStream({ prompt }) {
-    const parts = script[prompt.filter(({ role }) => role === 'tool').length] ?? []
-    const stream = new ReadableStream<Part>({
-      start(controller) {
-        for (const part of parts) controller.enqueue(part)
-        controller.close()
-      },
+/** A route as people write it with the SDK alone. */
+export function bareHandler(onEnd?: (messages: readonly UIMessage[]) => Promise<void>): Handler {
+  return async (request) => {
+    const { messages } = (await request.json()) as { readonly messages: UIMessage[] }
+    const { stream } = streamText({
+      model,
+      tools,
+      stopWhen: isStepCount(steps + 1),
+      messages: await convertToModelMessages(messages),
     })
-    return { stream }
-  },
-}
-
-/** What the SDK takes to stream the turn to a client and store nothing. */
-export async function bareTurn(
-  onEnd?: (messages: readonly UIMessage[]) => Promise<void>,
-): Promise<void> {
-  const { stream } = streamText({
-    model,
-    tools,
-    stopWhen: isStepCount(steps + 1),
-    prompt: 'go',
-  })
-  const response = createUIMessageStreamResponse({
-    stream: toUIMessageStream({
-      stream,
-      ...(onEnd === undefined ? {} : { onEnd: ({ messages }) => onEnd(messages) }),
-    }),
-  })
-  check(await response.text())
-}
-
-function check(text: string): void {
-  const outputs = text.split('"tool-output-available"').length - 1
-  if (outputs !== steps * callsPerStep || !text.endsWith('data: [DONE]\n\n')) {
-    throw new Error(`not the whole turn: ${outputs} results`)
+    return createUIMessageStreamResponse({
+      stream: toUIMessageStream({
+        stream,
+        ...(onEnd === undefined ? {} : { onEnd: (end) => onEnd(end.messages) }),
+      }),
+    })
   }
 }
 
-export function holdfastTurn(store: Store): {
-  readonly run: () => Promise<void>
-  commits: () => number
+export function holdfastHandler(store: Store): {
+  readonly handler: Handler
+  readonly commits: () => number
 } {
   const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
-  const handler = createHandler(holdfast)
+  return { handler: createHandler(holdfast), commits: () => holdfast.metrics().commits }
+}
+
+/** Who takes the turn: the client that is in `useChat`, or somebody who looks at no chunk. */
+export type Taker = 'client' | 'bytes'
+
+export function createTaker(handler: Handler): (taker: Taker) => Promise<void> {
   let sent = 0
-  return {
-    commits: () => holdfast.metrics().commits,
-    async run() {
-      const id = `bench-${++sent}`
-      const message = { id: `u-${sent}`, role: 'user', parts: [{ type: 'text', text: 'go' }] }
-      const response = await handler(
-        new Request('http://localhost/api/chat', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ id, messages: [message], trigger: 'submit-message' }),
-        }),
-      )
-      check(await response.text())
-    },
+  return async (taker) => {
+    const count = ++sent
+    const message: UIMessage = {
+      id: `u-${count}`,
+      role: 'user',
+      parts: [{ type: 'text', text: 'go' }],
+    }
+    const results = await takers[taker](handler, `bench-${count}`, message)
+    if (results !== calls) throw new Error(`not the whole turn: ${results} results`)
   }
+}
+
+const api = 'http://localhost/api/chat'
+
+const takers = {
+  async client(handler: Handler, chatId: string, message: UIMessage): Promise<number> {
+    const transport = new DefaultChatTransport({
+      api,
+      fetch: (url, init) => handler(new Request(url, init)),
+    })
+    const chunks = await transport.sendMessages({
+      chatId,
+      messages: [message],
+      trigger: 'submit-message',
+      messageId: undefined,
+      abortSignal: undefined,
+    })
+    let results = 0
+    let last = ''
+    for await (const chunk of chunks) {
+      last = chunk.type
+      if (last === 'tool-output-available') results++
+    }
+    if (last !== 'finish') throw new Error(`the turn ended with ${last}`)
+    return results
+  },
+
+  async bytes(handler: Handler, id: string, message: UIMessage): Promise<number> {
+    const response = await handler(
+      new Request(api, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id, messages: [message], trigger: 'submit-message' }),
+      }),
+    )
+    const text = await response.text()
+    if (!text.endsWith('data: [DONE]\n\n')) throw new Error('the turn was cut off')
+    return text.split('"tool-output-available"').length - 1
+  },
 }
