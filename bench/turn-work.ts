@@ -53,7 +53,7 @@ export function createTaker(handler: Handler): (taker: Taker) => Promise<void> {
       role: 'user',
       parts: [{ type: 'text', text: 'go' }],
     }
-    const results = await takers[taker](handler, `bench-${count}`, message)
+    const results = await takers[taker](handler, `bench-${process.pid}-${count}`, message)
     if (results !== calls) throw new Error(`not the whole turn: ${results} results`)
   }
 }

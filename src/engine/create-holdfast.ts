@@ -20,7 +20,7 @@ import { type RecordedPart, type Recording, record } from './record.ts'
 import { recoverAbandoned } from './recover.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
-import { FencedError } from './run-ledger.ts'
+import { FencedError } from './append-refusal.ts'
 import {
   type RegenerateRequest,
   regenerate,

@@ -1,10 +1,10 @@
-import { assertNever } from '../core/assert-never.ts'
 import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import type { Append, AppendResult, Store } from '../store/store.ts'
+import { FencedError, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
@@ -52,11 +52,6 @@ export type Plan = (turn: Turn) => readonly NewTurnEvent[] | null
 
 /** `release`: the run is over. `seal`: so is the turn. */
 export type Finish = 'go-on' | 'release' | 'seal'
-
-/** Somebody else has the run now: this one writes nothing more (CR2). */
-export class FencedError extends Error {
-  override readonly name = 'FencedError'
-}
 
 export interface RunLedgerOptions {
   readonly store: Store
@@ -118,6 +113,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     const events = append.events as readonly NewTurnEvent[]
     underWay.push(events)
     const tell = hub.announce(threadId)
+    const isLast = append.lease?.kind === 'release'
     const result = committer.submit({ threadId, ...append })
     // Results are taken in the order of the writes, so that the turn is folded in order too.
     const settled = last.then(async () => {
@@ -128,7 +124,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
           if (outcome.stopRequested) options.onStopRequested()
           if (outcome.firstSeq !== seq + 1) await catchUp(outcome.firstSeq - 1)
           frame = absorb(events, outcome)
-        } else if (outcome.kind !== 'stale') throw toError(outcome)
+        } else if (outcome.kind !== 'stale') throw toRefusalError(outcome)
         return outcome
       } catch (error) {
         breakOff(events, error)
@@ -136,11 +132,26 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       } finally {
         // In one breath with the fold: what is no longer under way is in the turn, or lost.
         underWay.shift()
-        tell(frame)
+        held.push(() => tell(frame))
+        if (isLast || broken !== null) tellFollowers()
+        else clock.soon(tellUnlessWriting)
       }
     })
     last = settled.catch(() => undefined)
     return settled
+  }
+
+  /** What was committed and its followers do not know yet. */
+  const held: (() => void)[] = []
+  const tellFollowers = () => {
+    for (const tell of held.splice(0)) tell()
+  }
+  /**
+   * The run comes first. If its next write is about to go, what was committed is told once that is on
+   * its way: then the followers are served while the run waits for the store, and it does not wait for them.
+   */
+  const tellUnlessWriting = () => {
+    if (flush === null) tellFollowers()
   }
 
   const breakOff = (events: readonly NewTurnEvent[], error: unknown): void => {
@@ -184,7 +195,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       clock.soon(resolve)
     }).then(() => {
       flush = null
-      return ledger.commit()
+      const written = ledger.commit()
+      clock.soon(tellFollowers)
+      return written
     })
     return flush
   }
@@ -281,20 +294,3 @@ type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
 
 const isOf = (event: object, turnId: MessageId): event is TurnEvent =>
   'turnId' in event && event.turnId === turnId
-
-function toError(result: Exclude<AppendResult, { readonly kind: 'appended' | 'stale' }>): Error {
-  switch (result.kind) {
-    case 'fenced':
-    case 'leased':
-      return new FencedError('Another run has taken over this turn.')
-    case 'no-thread':
-      return new HoldfastError('thread-not-found', 'The thread was deleted while it was answered.')
-    case 'illegal':
-      return new HoldfastError(
-        'bad-event',
-        `The ${result.subject} ${result.id} is ${result.state}: this cannot happen to it now.`,
-      )
-    default:
-      return assertNever(result)
-  }
-}
