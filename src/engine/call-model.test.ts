@@ -142,6 +142,29 @@ const said: Readonly<Record<string, readonly ProviderPart[]>> = {
     { type: 'source', sourceType: 'url', id: 's', url: 'https://a.test', title: 'A' },
     { type: 'raw', rawValue: { any: 1 } },
   ],
+  'ends of all kinds': [
+    { ...end, finishReason: { unified: 'length', raw: undefined } },
+    {
+      ...end,
+      usage: {
+        inputTokens: { total: 9, noCache: 4, cacheRead: 3, cacheWrite: 2 },
+        outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+        raw: { prompt_tokens: 9 },
+      },
+    },
+    {
+      ...end,
+      usage: {
+        inputTokens: {
+          total: undefined,
+          noCache: undefined,
+          cacheRead: undefined,
+          cacheWrite: undefined,
+        },
+        outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+      },
+    },
+  ],
   'an error in the middle': [
     { type: 'text-start', id: '1' },
     { type: 'error', error: { message: 'slow down', type: 'rate_limit_error', code: 429 } },
@@ -167,6 +190,15 @@ describe('a model call gives what the SDK gives', () => {
         expect(expected).not.toEqual([])
       }
     })
+  }
+})
+
+test('[CL6] an end that says no usage is as bad to us as it is to the SDK', async () => {
+  for (const odd of [undefined, null, {}, { inputTokens: {} }]) {
+    const model = modelOf([start, { ...end, usage: odd as never }])
+    const [expected, found] = await Promise.allSettled([theirs(model, {}), ours(model, {})])
+    expect(expected.status).toBe('rejected')
+    expect(found).toEqual(expected)
   }
 })
 

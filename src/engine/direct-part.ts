@@ -1,4 +1,5 @@
 import { asSchema, type ToolSet } from 'ai'
+import { withDefined } from '../core/with-defined.ts'
 import type { Part, ProviderPart } from './sdk-layer.ts'
 
 type Calling = Extract<ProviderPart, { readonly type: 'tool-call' }>
@@ -31,9 +32,42 @@ export function toDirectPart(part: ProviderPart, tools: ToolSet): Part | undefin
         ...(tool?.metadata === undefined ? {} : { toolMetadata: tool.metadata }),
       }
     }
+    case 'stream-start':
+      return { type: 'model-call-start', warnings: part.warnings }
+    case 'response-metadata':
+      return { ...part, type: 'model-call-response-metadata' }
+    case 'finish':
+      return toEnd(part)
     default:
       return undefined
   }
+}
+
+type Finish = Extract<ProviderPart, { readonly type: 'finish' }>
+
+/** Providers do not always say what they should: then the SDK may find out what is wrong. */
+function toEnd({ finishReason, usage, providerMetadata }: Finish): Part | undefined {
+  const { inputTokens: sent, outputTokens: made } = (usage as Partial<typeof usage> | null) ?? {}
+  if (finishReason == null || sent == null || made == null) return undefined
+  const counted = {
+    inputTokens: sent.total,
+    inputTokenDetails: {
+      noCacheTokens: sent.noCache,
+      cacheReadTokens: sent.cacheRead,
+      cacheWriteTokens: sent.cacheWrite,
+    },
+    outputTokens: made.total,
+    outputTokenDetails: { textTokens: made.text, reasoningTokens: made.reasoning },
+    totalTokens:
+      sent.total == null && made.total == null ? undefined : (sent.total ?? 0) + (made.total ?? 0),
+  }
+  const end = {
+    type: 'model-call-end',
+    finishReason: finishReason.unified,
+    rawFinishReason: finishReason.raw,
+    usage: withDefined(counted, { raw: usage.raw }),
+  } as const
+  return withDefined(end, { providerMetadata })
 }
 
 /**

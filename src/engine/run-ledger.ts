@@ -68,6 +68,9 @@ export interface RunLedgerOptions {
   readonly onFault: (error: unknown) => void
 }
 
+/** How long followers may wait for a run that writes without a pause. */
+const longestHeldMs = 5
+
 export function createRunLedger(options: RunLedgerOptions): RunLedger {
   const { store, committer, hub, clock, threadId, fence } = options
   const buffer = createEventBuffer()
@@ -132,9 +135,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       } finally {
         // In one breath with the fold: what is no longer under way is in the turn, or lost.
         underWay.shift()
-        held.push(() => tell(frame))
+        if (held.push(() => tell(frame)) === 1) heldSince = clock.now()
         if (isLast || broken !== null) tellFollowers()
-        else clock.soon(tellUnlessWriting)
+        else clock.soon(tellIfDue)
       }
     })
     last = settled.catch(() => undefined)
@@ -143,15 +146,17 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** What was committed and its followers do not know yet. */
   const held: (() => void)[] = []
+  let heldSince = 0
   const tellFollowers = () => {
     for (const tell of held.splice(0)) tell()
   }
   /**
-   * The run comes first. If its next write is about to go, what was committed is told once that is on
-   * its way: then the followers are served while the run waits for the store, and it does not wait for them.
+   * The run comes first: while it is about to write again, what was committed waits, so that followers
+   * are served while the store works and not before. A run that never pauses tells them all the same.
    */
-  const tellUnlessWriting = () => {
-    if (flush === null) tellFollowers()
+  const tellIfDue = () => {
+    const isWriting = flush !== null && underWay.length === 0
+    if (!isWriting || clock.now() - heldSince >= longestHeldMs) tellFollowers()
   }
 
   const breakOff = (events: readonly NewTurnEvent[], error: unknown): void => {
@@ -196,7 +201,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     }).then(() => {
       flush = null
       const written = ledger.commit()
-      clock.soon(tellFollowers)
+      clock.soon(tellIfDue)
       return written
     })
     return flush

@@ -8,7 +8,10 @@ import {
   wrapLanguageModel,
 } from 'ai'
 
-export type Part = LanguageModelStreamPart<ToolSet>
+type SdkPart = LanguageModelStreamPart<ToolSet>
+type SdkEnd = Extract<SdkPart, { readonly type: 'model-call-end' }>
+/** What the SDK makes of it; how fast it was is nothing that is kept. */
+export type Part = Exclude<SdkPart, SdkEnd> | Omit<SdkEnd, 'performance'>
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
 type ModelStream = Awaited<ReturnType<Model['doStream']>>['stream']
@@ -27,13 +30,14 @@ export interface LayeredCall {
 /**
  * A call through the AI SDK's single-call layer, which converts the prompt, speaks to old model
  * versions, downloads files and prepares the tools; but what the provider says is read before it goes
- * through the layer's stream. Nearly all of it is pieces of text that the layer hands on as they are.
+ * through the layer's stream. Nearly all of it the layer would hand on as it is, so that stream is
+ * made only when something comes that it would not.
  */
 export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
   const model = resolveModel(call.model)
-  let said: ReadableStreamDefaultReader<ProviderPart> | undefined
-  let way: ReadableStreamDefaultController<ProviderPart> | undefined
-  const { stream } = await experimental_streamLanguageModelCall({
+  const opened = Promise.withResolvers<ReadableStreamDefaultReader<ProviderPart>>()
+  const wanted = Promise.withResolvers<ReadableStream<ProviderPart>>()
+  const layer = experimental_streamLanguageModelCall({
     ...call,
     model: {
       specificationVersion: 'v4',
@@ -43,41 +47,48 @@ export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
       doGenerate: (options) => model.doGenerate(options),
       async doStream(options) {
         const answer = await model.doStream(options)
-        said = answer.stream.getReader()
-        const through = new ReadableStream<ProviderPart>({
-          start(controller) {
-            way = controller
-          },
-        })
-        return { ...answer, stream: through }
+        opened.resolve(answer.stream.getReader())
+        return { ...answer, stream: await wanted.promise }
       },
     },
   })
-  if (said === undefined || way === undefined) throw new Error('The model was not called.')
-  return { said, ...openWay(way, stream.getReader()) }
-}
-
-function openWay(
-  way: ReadableStreamDefaultController<ProviderPart>,
-  out: ReadableStreamDefaultReader<Part>,
-): Omit<LayeredCall, 'said'> {
+  layer.then(() => opened.reject(new Error('The model was not called.')), opened.reject)
+  const said = await opened.promise
+  const openWay = async (): Promise<Way> => {
+    const way = Promise.withResolvers<Way['in']>()
+    wanted.resolve(new ReadableStream({ start: way.resolve }))
+    const { stream } = await layer
+    return { in: await way.promise, out: stream.getReader() }
+  }
+  let way: Promise<Way> | undefined
   return {
+    said,
     async translate(part) {
-      // Raw chunks come out as they went in: this one tells where the answer to `part` is over.
-      const end = Symbol('end')
-      way.enqueue(part)
-      way.enqueue({ type: 'raw', rawValue: end })
-      const made: Part[] = []
-      for (;;) {
-        const { done, value } = await out.read()
-        if (done || (value.type === 'raw' && value.rawValue === end)) return made
-        made.push(value)
-      }
+      way ??= openWay()
+      return sendThrough(await way, part)
     },
     close() {
       // Nobody reads it any more, so nobody misses how it ends.
-      out.cancel().catch(() => undefined)
+      way?.then(({ out }) => out.cancel()).catch(() => undefined)
     },
+  }
+}
+
+interface Way {
+  readonly in: ReadableStreamDefaultController<ProviderPart>
+  readonly out: ReadableStreamDefaultReader<SdkPart>
+}
+
+async function sendThrough(way: Way, part: ProviderPart): Promise<readonly Part[]> {
+  // Raw chunks come out as they went in: this one tells where the answer to `part` is over.
+  const end = Symbol('end')
+  way.in.enqueue(part)
+  way.in.enqueue({ type: 'raw', rawValue: end })
+  const made: Part[] = []
+  for (;;) {
+    const { done, value } = await way.out.read()
+    if (done || (value.type === 'raw' && value.rawValue === end)) return made
+    made.push(value)
   }
 }
 
