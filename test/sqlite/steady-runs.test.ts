@@ -7,6 +7,7 @@ import {
   at,
   begun,
   call,
+  ended,
   fact,
   recorded,
   say,
@@ -66,9 +67,49 @@ it('[CL2] a call that another process has settled is not settled again', async (
 
 it('[CL2] a call whose row was changed behind its back is looked at again', async () => {
   const { file, write } = await startRun()
+  const asked = parseCallId('asked')
+  await write([recorded(asked, { approval: 'required' })])
   openRaw(file).exec(`UPDATE calls SET life = 'interrupted'`)
-  const refused = { kind: 'illegal', subject: 'call', id: call, state: 'interrupted' }
-  expect(await write([succeeded(1)])).toEqual(refused)
+  const refused = { kind: 'illegal', subject: 'call', id: asked, state: 'interrupted' }
+  const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
+  const decided = fact({ type: 'call-decided', callId: asked, decision })
+  expect(await write([decided])).toEqual(refused)
+})
+
+it('[CL3] a call gets its row with its result, or when its turn waits; until then its facts tell of it', async () => {
+  const { file, store, other, write } = await startRun()
+  const raw = openRaw(file)
+  const lives = () => raw.prepare('SELECT call_id, life, input, seq FROM calls ORDER BY seq').all()
+  const second = parseCallId('second')
+  await write([recorded(second, { input: { q: 2 } })])
+  expect(lives()).toEqual([])
+  expect(await other.readCall(thread, second)).toMatchObject({ call: { state: 'ready' } })
+  await write([succeeded(1)])
+  expect(lives()).toMatchObject([{ call_id: call, life: 'succeeded', input: '{}', seq: 3 }])
+  await write([fact({ type: 'turn-paused', waitingFor: 'client' })])
+  expect(lives()).toMatchObject([
+    { call_id: call, life: 'succeeded' },
+    { call_id: second, life: 'ready', input: '{"q":2}', seq: 5 },
+  ])
+  expect(await store.readCall(thread, second)).toMatchObject({ call: { state: 'ready' } })
+})
+
+it('[CL2 CR3] whoever takes over settles calls that have no row, and does not end the turn before', async () => {
+  const { file, other, fence } = await startRun()
+  const over = { ...lease, holder: 'b', overFence: fence }
+  const [taken] = await other.commit([{ threadId: thread, lease: over, events: [] }])
+  const held = { kind: 'hold', fence: taken?.kind === 'appended' ? (taken.fence ?? 0) : 0 } as const
+  const write = async (...events: readonly NewEvent[]) =>
+    (await other.commit([{ threadId: thread, lease: held, events }]))[0]
+  expect(await write(recorded())).toMatchObject({ kind: 'illegal', id: call, state: 'running' })
+  expect(await write(ended())).toMatchObject({ kind: 'illegal', state: 'open-calls' })
+  const outcome = { state: 'unknown', cause: 'crashed' } as const
+  expect(await write(fact({ type: 'call-settled', callId: call, outcome }))).toMatchObject({
+    kind: 'appended',
+  })
+  expect(openRaw(file).prepare('SELECT life, name, seq FROM calls').all()).toMatchObject([
+    { life: 'unknown', name: 'look_up', seq: 3 },
+  ])
 })
 
 it('[LG10] a call of another turn is not taken for a new one; others in the group are stored', async () => {

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../core/json.ts'
 import { type CallLife, lifeOf } from '../../core/life.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
+import { isOnItsWay } from '../../store/run-memory.ts'
 import { parseStoredJson } from '../../store/stored-output.ts'
 import { toTurnBody } from '../../store/turn-body.ts'
 import type { Problem, ProblemKind } from './problem.ts'
@@ -65,6 +66,8 @@ function compareCall(
     const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
     return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
   }
+  // While its turn runs, a call may have none until it has a result.
+  if (row === undefined && progress.status === 'running' && isOnItsWay(life)) return []
   if (row === undefined) {
     const what = `The call of "${call.name}" has no row of its own.`
     return [say(told, 'missing-call', callId, what, [put(told, call, row, life)])]

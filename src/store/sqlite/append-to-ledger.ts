@@ -2,6 +2,7 @@ import type { NewEvent } from '../../core/event.ts'
 import type { MessageId, Seq } from '../../core/ids.ts'
 import type { AppendPlan } from '../plan-append.ts'
 import { type PlannedSeal, planSeals } from '../plan-seals.ts'
+import { outputsOf, toRow } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
 import { type AppendContext, checkLease, writeLease } from './check-lease.ts'
@@ -9,7 +10,7 @@ import { findPlace, settlePlace } from './create-thread.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurn } from './seal-turn.ts'
-import { writeCall } from './write-call.ts'
+import { insertCall, updateCall } from './write-call.ts'
 
 /** One append inside the transaction of its group. */
 export function appendToLedger(
@@ -25,7 +26,7 @@ export function appendToLedger(
   if (expectedSeq !== undefined && expectedSeq !== before) return { kind: 'stale', seq: before }
   const refusal = checkLease(place, use, context)
   if (refusal !== undefined) return refusal
-  const outcome = checkAppend(statements, place, append, plan)
+  const outcome = checkAppend(statements, place, append, plan, context.runs)
   if (outcome.kind === 'illegal') return outcome
 
   const row = settlePlace(statements, place, append, context.nextCounter)
@@ -103,11 +104,28 @@ function writePacks(statements: LedgerStatements, facts: Facts): void {
 
 function writeCalls(statements: LedgerStatements, facts: Facts): void {
   const { thread, before, plan, outcome } = facts
-  for (const [id, { from, life }] of outcome.calls) {
+  for (const [id, { from, rowless, life: to }] of outcome.calls) {
     const call = plan.calls.get(id)
     const turn = call && outcome.turns.get(call.turnId)?.seq
     if (call === undefined || turn === undefined) continue
-    writeCall(statements, { thread, turn, before }, { id, call, from, to: life })
+    if (from !== undefined) updateCall(statements, { thread, turn }, { id, call, from, to })
+    else {
+      const row = toRow(call, to, rowless, before)
+      insertCall(statements, { thread, turn }, { id, row, ...outputsOf(call) })
+    }
+  }
+  // A turn that waits has rows for all its calls: others look for them now.
+  for (const [turnId, calls] of outcome.rowless) {
+    const turn = outcome.turns.get(turnId)
+    if (turn === undefined || turn.status === 'running') continue
+    for (const [id, row] of calls) {
+      if (outcome.calls.has(id)) continue
+      insertCall(
+        statements,
+        { thread, turn: turn.seq },
+        { id, row, output: null, modelOutput: null },
+      )
+    }
   }
 }
 

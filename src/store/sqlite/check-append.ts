@@ -4,9 +4,12 @@ import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AppendPlan } from '../plan-append.ts'
+import type { RowlessCall, RowlessCalls } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
-import type { StatusRow, ThreadKey } from './ledger-row.ts'
+import type { LeaseRow, StatusRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
+import { readRowless } from './read-turn.ts'
+import type { SteadyRuns } from './steady-runs.ts'
 
 type Illegal = Extract<AppendResult, { readonly kind: 'illegal' }>
 
@@ -15,10 +18,14 @@ export interface AppendOutcome {
   readonly kind: 'legal'
   readonly calls: ReadonlyMap<CallId, CallOutcome>
   readonly turns: ReadonlyMap<MessageId, TurnOutcome>
+  /** Of turns for which it had to be known: their calls that had no row before. */
+  readonly rowless: ReadonlyMap<MessageId, RowlessCalls>
 }
 export interface CallOutcome {
-  /** Undefined: it is new. */
+  /** Undefined: it has no row. */
   readonly from: CallLife | undefined
+  /** Undefined: it has one, or is new. */
+  readonly rowless: RowlessCall | undefined
   readonly life: CallLife
 }
 export interface TurnOutcome {
@@ -30,10 +37,12 @@ export interface TurnOutcome {
 /** Everything is checked before anything is written, so a refusal leaves no trace. */
 export function checkAppend(
   statements: LedgerStatements,
-  { thread, seq: before }: { readonly thread: ThreadKey; readonly seq: Seq },
-  { events, seal = [] }: Append,
+  place: LeaseRow,
+  { threadId, events, seal = [] }: Append,
   plan: AppendPlan,
+  runs: SteadyRuns,
 ): AppendOutcome | Illegal {
+  const { thread, seq: before } = place
   const message = findBadMessage(statements, thread, events, plan)
   if (message !== undefined) return message
 
@@ -43,14 +52,29 @@ export function checkAppend(
     rows.set(id, row?.status === null ? undefined : row)
   }
 
+  const rowless = new Map<MessageId, RowlessCalls>()
+  const rowlessOf = (turnId: MessageId): RowlessCalls => {
+    const known = rowless.get(turnId)
+    if (known !== undefined) return known
+    const row = rows.get(turnId)
+    // Only a run leaves any, and only while its turn runs.
+    const mayHave = row?.status === 'running' && place.turnId === turnId
+    const found = mayHave
+      ? (runs.recall(threadId, turnId, before) ?? readRowless(statements, thread, row.seq))
+      : new Map()
+    rowless.set(turnId, found)
+    return found
+  }
+
   const calls = new Map<CallId, CallOutcome>()
   for (const [id, planned] of plan.calls) {
     const found = statements.readLife.get(thread, id)
-    const state = found?.life ?? 'absent'
+    const unwritten = found === undefined ? rowlessOf(planned.turnId).get(id) : undefined
+    const state = found?.life ?? unwritten?.life ?? 'absent'
     const isElsewhere = found !== undefined && found.turn !== rows.get(planned.turnId)?.seq
     const life = isElsewhere ? undefined : planned.paths.get(state)
     if (life === undefined) return { kind: 'illegal', subject: 'call', id, state }
-    calls.set(id, { from: found?.life, life })
+    calls.set(id, { from: found?.life, rowless: unwritten, life })
   }
 
   const turns = new Map<MessageId, TurnOutcome>()
@@ -61,7 +85,8 @@ export function checkAppend(
     if (status === undefined) return { kind: 'illegal', subject: 'turn', id, state }
     const offset = plan.messages.findLast((added) => added.id === id)?.offset ?? 0
     const seq = found?.seq ?? before + offset + 1
-    if (planned.ends && hasOpenCalls(statements, thread, seq, id, plan, calls)) {
+    const unwritten = status === 'running' ? undefined : rowlessOf(id)
+    if (planned.ends && hasOpenCalls(statements, { thread, seq, id }, plan, calls, unwritten)) {
       return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
     }
     turns.set(id, { seq, status, found })
@@ -72,7 +97,7 @@ export function checkAppend(
     const state = status ?? 'absent'
     if (state !== 'ended') return { kind: 'illegal', subject: 'turn', id, state }
   }
-  return { kind: 'legal', calls, turns }
+  return { kind: 'legal', calls, turns, rowless }
 }
 
 /** Of the message that is shown, or else of the last that had the id: nearly always there is one. */
@@ -110,15 +135,17 @@ function findBadMessage(
 
 function hasOpenCalls(
   statements: LedgerStatements,
-  thread: ThreadKey,
-  turn: Seq,
-  turnId: MessageId,
+  turn: { readonly thread: ThreadKey; readonly seq: Seq; readonly id: MessageId },
   plan: AppendPlan,
   calls: AppendOutcome['calls'],
+  rowless: RowlessCalls | undefined,
 ): boolean {
   for (const [id, { life }] of calls) {
-    if (plan.calls.get(id)?.turnId !== turnId || life === 'skipped') continue
+    if (plan.calls.get(id)?.turnId !== turn.id || life === 'skipped') continue
     if (isOpenState(life)) return true
   }
-  return statements.findOpenCalls.all(thread, turn).some(({ callId }) => !calls.has(callId))
+  for (const id of rowless?.keys() ?? []) if (!calls.has(id)) return true
+  return statements.findOpenCalls
+    .all(turn.thread, turn.seq)
+    .some(({ callId }) => !calls.has(callId))
 }

@@ -1,9 +1,10 @@
 import { isTurnEvent, type TurnEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { MessageId } from '../../core/ids.ts'
+import type { MessageId, Seq } from '../../core/ids.ts'
 import type { Message, Turn } from '../../core/message.ts'
 import { readPack } from '../event-pack.ts'
+import { findRowless, type RowlessCalls } from '../run-memory.ts'
 import { lazyBytes, type ResultMode } from '../store.ts'
 import { type CallRow, readTurnBody } from '../turn-body.ts'
 import type { MessageRow, PackRow, ThreadKey } from './ledger-row.ts'
@@ -37,6 +38,21 @@ export function readTurn(
   if (row.isSealed === 1) return sealed
   const packs = statements.readTurnPacks.all({ thread, turn: row.seq })
   return foldTurn(sealed, readTurnPacks(row.messageId, packs, calls))
+}
+
+/** The calls of a turn that have no row, by its facts. */
+export function readRowless(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  turn: Seq,
+): RowlessCalls {
+  const row = statements.readMessageAt.get(thread, turn)
+  if (row === undefined) return new Map()
+  const calls = statements.readCalls.all({ most: -1, thread, turn })
+  const packs = statements.readTurnPacks.all({ thread, turn })
+  const events = readTurnPacks(row.messageId, packs, calls)
+  const rows = new Set(calls.map(({ callId }) => callId))
+  return findRowless(foldTurn(readSealed(row, calls), events), events, (id) => rows.has(id))
 }
 
 /** The turn as of its seal; before its first fact if it was never sealed. */

@@ -160,8 +160,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return connection.read((statements) => {
         const thread = statements.readPlace.get(threadId)?.thread
         if (thread === undefined) return null
-        const place = statements.readLife.get(thread, callId)
-        const row = place && statements.readMessageAt.get(thread, place.turn)
+        // One that has no row is of the turn that is running.
+        const place =
+          statements.readLife.get(thread, callId)?.turn ?? statements.findRunning.get(thread)?.seq
+        const row = place === undefined ? undefined : statements.readMessageAt.get(thread, place)
         if (row === undefined) return null
         const turn = readTurn(statements, thread, row, full)
         for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }

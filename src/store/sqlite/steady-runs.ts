@@ -1,31 +1,29 @@
-import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import type { CallLife } from '../../core/life.ts'
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { AppendPlan } from '../plan-append.ts'
+import { type CallSteps, type RowlessCalls, type RunMemory, stepCalls } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
 import type { AppendOutcome } from './check-append.ts'
 import type { LeaseRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isConstraint } from './sqlite-error.ts'
-import { type CallMove, writeCall } from './write-call.ts'
+import { insertCall, updateCall } from './write-call.ts'
 
-/** What a run of this process left behind with its last append. */
-interface KnownRun {
+interface KnownRun extends RunMemory {
   readonly thread: ThreadKey
-  readonly fence: number
-  readonly turnId: MessageId
   readonly turn: Seq
-  readonly lives: Map<CallId, CallLife>
   seq: Seq
 }
 
 /**
  * The short way for what nearly all appends are while an answer is produced: more facts of the turn that
  * a run of this process works on. What the last append left is remembered and not read again. It is a
- * guess, and every write checks it: the thread still stands where it stood, each call has the life it had.
+ * guess, and every write checks it: the thread still stands where it stood, each row has the life it had.
  */
 export interface SteadyRuns {
   /** Undefined: not such an append, or not as remembered. Then nothing was written. */
   append(statements: LedgerStatements, append: Append, plan: AppendPlan): AppendResult | undefined
+  /** The calls of a turn that have no row, if that is remembered and the thread stands there. */
+  recall(threadId: ThreadId, turnId: MessageId, seq: Seq): RowlessCalls | undefined
   /** What an append that went the long way leaves. */
   learn(append: Append, plan: AppendPlan, lease: LeaseRow, seq: Seq, outcome: AppendOutcome): void
   forget(threadId: ThreadId): void
@@ -43,8 +41,8 @@ export function createSteadyRuns(): SteadyRuns {
     append(statements, append, plan) {
       const run = runs.get(append.threadId)
       if (run === undefined || !isSteady(append, plan, run)) return undefined
-      const moves = planMoves(plan, run)
-      if (moves === undefined) return undefined
+      const steps = stepCalls(run, plan)
+      if (steps === undefined) return undefined
       const { thread, fence, seq: before, turn } = run
       const seq = before + plan.size
       const found = statements.advanceRun.get(seq, thread, before, fence)
@@ -55,22 +53,35 @@ export function createSteadyRuns(): SteadyRuns {
       for (const { offset, size, at, payload } of plan.packs) {
         statements.insertPack.run(thread, before + offset + size, size, seq, turn, at, payload)
       }
-      for (const move of moves) writeMove(statements, run, move)
+      writeSteps(statements, run, steps)
+      steps.remember()
       run.seq = seq
       const stopRequested = found.isStopping === 1
       return { kind: 'appended', firstSeq: before + 1, seq, fence, stopRequested }
     },
 
-    learn({ threadId }, plan, { thread, fence, holder, turnId }, seq, { turns, calls }) {
-      const turn = turnId === null ? undefined : turns.get(turnId)
+    recall(threadId, turnId, seq) {
+      const run = runs.get(threadId)
+      const isKnown = run?.isWhole === true && run.turnId === turnId && run.seq === seq
+      return isKnown ? run.rowless : undefined
+    },
+
+    learn({ threadId }, plan, { thread, fence, holder, turnId }, seq, outcome) {
+      const turn = turnId === null ? undefined : outcome.turns.get(turnId)
       const before = runs.get(threadId)
       runs.delete(threadId)
       if (holder === null || turnId === null || turn?.status !== 'running') return
-      const lives = before?.fence === fence ? before.lives : new Map<CallId, CallLife>()
-      for (const [id, { life }] of calls) {
-        if (plan.calls.get(id)?.turnId === turnId) lives.set(id, life)
+      const known = before?.turnId === turnId && before.fence === fence ? before : undefined
+      const lives = known?.lives ?? new Map()
+      const rowless = new Map(outcome.rowless.get(turnId) ?? known?.rowless)
+      for (const [id, { life }] of outcome.calls) {
+        if (plan.calls.get(id)?.turnId !== turnId) continue
+        lives.set(id, life)
+        rowless.delete(id)
       }
-      runs.set(threadId, { thread, fence, turnId, turn: turn.seq, lives, seq })
+      const isWhole =
+        turn.found === undefined || outcome.rowless.has(turnId) || known?.isWhole === true
+      runs.set(threadId, { thread, fence, turnId, turn: turn.seq, lives, rowless, isWhole, seq })
     },
 
     forget(threadId) {
@@ -90,29 +101,23 @@ function isSteady({ expectedSeq, lease, seal, create }: Append, plan: AppendPlan
   return size > 0 && turns.size === 1 && goesOn
 }
 
-function planMoves({ calls }: AppendPlan, { lives }: KnownRun): readonly CallMove[] | undefined {
-  const moves: CallMove[] = []
-  for (const [id, call] of calls) {
-    const from = lives.get(id)
-    const to = call.paths.get(from ?? 'absent')
-    if (to === undefined) return undefined
-    moves.push({ id, call, from, to })
-  }
-  return moves
-}
-
-function writeMove(statements: LedgerStatements, run: KnownRun, move: CallMove): void {
-  const { thread, turn, lives, seq: before } = run
-  if (!tryWrite(() => writeCall(statements, { thread, turn, before }, move))) {
-    throw new UnsteadyError('The call is not as it was.')
-  }
-  lives.set(move.id, move.to)
+function writeSteps(statements: LedgerStatements, run: KnownRun, steps: CallSteps): void {
+  const { thread, turn } = run
+  const isAsRemembered =
+    steps.fresh.every((id) => statements.readLife.get(thread, id) === undefined) &&
+    steps.writes.every((write) =>
+      write.kind === 'insert'
+        ? tryInsert(() => insertCall(statements, { thread, turn }, write))
+        : updateCall(statements, { thread, turn }, write),
+    )
+  if (!isAsRemembered) throw new UnsteadyError('A call is not as it was.')
 }
 
 /** A call that should be new and is not is refused by its key. */
-function tryWrite(write: () => boolean): boolean {
+function tryInsert(insert: () => void): boolean {
   try {
-    return write()
+    insert()
+    return true
   } catch (error) {
     if (isConstraint(error)) return false
     throw error

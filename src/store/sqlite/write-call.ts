@@ -1,36 +1,34 @@
-import type { CallId, Seq } from '../../core/ids.ts'
-import type { CallLife } from '../../core/life.ts'
-import type { PlannedCall } from '../plan-append.ts'
+import type { Seq } from '../../core/ids.ts'
+import type { CallWrite } from '../run-memory.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
-export interface CallMove {
-  readonly id: CallId
-  readonly call: PlannedCall
-  /** Undefined: it is new. */
-  readonly from: CallLife | undefined
-  readonly to: CallLife
-}
-
-/** Where the append stands: its thread, its turn, and the thread's seq before it. */
+/** The thread and the turn that a call is in. */
 export interface CallPlace {
   readonly thread: ThreadKey
   readonly turn: Seq
-  readonly before: Seq
 }
 
-/** False: there is no such call with that life. A call that should be new and is not is an error. */
-export function writeCall(
+type Insert = Omit<Extract<CallWrite, { readonly kind: 'insert' }>, 'kind'>
+type Update = Omit<Extract<CallWrite, { readonly kind: 'update' }>, 'kind'>
+
+/** One that has a row already is an error. */
+export function insertCall(
   statements: LedgerStatements,
-  { thread, turn, before }: CallPlace,
-  { id, call, from, to }: CallMove,
+  { thread, turn }: CallPlace,
+  { id, row, output, modelOutput }: Insert,
+): void {
+  const { seq, name, life, input } = row
+  statements.insertCall.run(thread, id, turn, seq, name, life, input, output, modelOutput)
+}
+
+/** False: there is no such row with that life. */
+export function updateCall(
+  statements: LedgerStatements,
+  { thread, turn }: CallPlace,
+  { id, call, from, to }: Update,
 ): boolean {
-  const { offset, name = null, input = null, output = null, modelOutput = null } = call
-  if (from === undefined) {
-    const place = [turn, before + offset + 1] as const
-    statements.insertCall.run(thread, id, ...place, name ?? '', to, input, output, modelOutput)
-    return true
-  }
+  const { name = null, input = null, output = null, modelOutput = null } = call
   const known = [thread, id, turn, from] as const
   const { changes } =
     name === null && input === null
