@@ -9,6 +9,14 @@
 export const appendPack = (schema: string): string =>
   `WITH ${moved(schema)}, ${added(schema)} SELECT seq AS reached, stopping FROM moved`
 
+/** The same, with calls that are new and get no row yet. One more value: their ids. */
+export const appendFresh = (schema: string): string =>
+  `WITH ${moved(
+    schema,
+    `AND NOT EXISTS (SELECT FROM ${schema}.calls
+       WHERE thread_id = $1 AND call_id = ANY ($10::text[]))`,
+  )}, ${added(schema)} SELECT seq AS reached, stopping FROM moved`
+
 /**
  * The same, with facts about calls. More values: the calls' ids, for each the lives it may be found in
  * (as words in spaces, one of them `absent`), its place, its life, its name; and three lists of JSON
@@ -45,14 +53,14 @@ export const appendToTurn = (schema: string): string => {
  * One statement sees all as it was before it had to wait for the thread's row. So it also wants the
  * seq that it saw then: whoever changes a turn or a call changes that too, and nothing is written.
  */
-const moved = (schema: string) => `moved AS (
+const moved = (schema: string, more = '') => `moved AS (
      UPDATE ${schema}.threads SET seq = seq + $7, lease_until = CASE WHEN $5::bigint IS NULL
        THEN lease_until ELSE clock_timestamp() + $5::bigint * interval '1 millisecond' END
      WHERE id = $1 AND seq = coalesce($6::bigint, seq)
        AND ($4::bigint IS NULL OR (fence = $4::bigint AND lease_holder IS NOT NULL))
        AND seq = (SELECT seq FROM ${schema}.threads WHERE id = $1)
        AND EXISTS (SELECT FROM ${schema}.messages
-         WHERE thread_id = $1 AND message_id = $2 AND status = ANY ($3))
+         WHERE thread_id = $1 AND message_id = $2 AND status = ANY ($3)) ${more}
      RETURNING seq, lease_holder IS NOT NULL AND stop_fence = fence AS stopping
    )`
 

@@ -1,14 +1,16 @@
-import type { MessageId } from '../../core/ids.ts'
+import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { AppendPlan, PlannedCall } from '../plan-append.ts'
+import { type CallSteps, type CallWrite, stepCalls } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
+import type { Ledger } from './commit-appends.ts'
 import { type PlannedAppend, textSeparator } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { toPlainText } from './plain-text.ts'
 import { readSqlState } from './postgres-error.ts'
-import type { RunStatement } from './statement.ts'
+import type { RunStatement, Statement } from './statement.ts'
 
 /**
  * The short way for what nearly all commits are while an answer is produced: more facts of one turn
@@ -16,7 +18,7 @@ import type { RunStatement } from './statement.ts'
  */
 export async function appendToTurn(
   run: RunStatement,
-  statements: LedgerStatements,
+  { statements, memories }: Ledger,
   planned: PlannedAppend,
 ): Promise<AppendResult | undefined> {
   const { append, plan } = planned
@@ -24,28 +26,64 @@ export async function appendToTurn(
   const { threadId, lease, expectedSeq } = append
   const [facts, ...otherPacks] = plan.packs
   if (turn === undefined || facts === undefined || otherPacks.length > 0) return undefined
-  const calls = encodeCalls(plan.calls)
-  if (calls === undefined) return undefined
-
   const { size, at, payload } = facts
   const fence = lease?.kind === 'hold' ? lease.fence : undefined
   const renewMs = lease?.kind === 'hold' ? lease.renewMs : undefined
-  const place = [threadId, turn.id, turn.statuses, fence, renewMs, expectedSeq]
-  const values = [...place, size, at, payload]
-  const row = await tryRun(() =>
-    plan.calls.size === 0
-      ? run<AppendRow>(statements.appendPack, values)
-      : run<AppendRow>(statements.appendToTurn, [...values, ...calls]),
-  )
-  if (row === undefined) return undefined
-  return {
-    kind: 'appended',
-    firstSeq: row.reached - size + 1,
-    seq: row.reached,
-    ...(fence === undefined ? {} : { fence }),
-    stopRequested: row.stopping === true,
+  const write = async (statement: Statement, expected: Seq | undefined, more: Values = []) => {
+    const place = [threadId, turn.id, turn.statuses, fence, renewMs, expected]
+    const row = await tryRun(() =>
+      run<AppendRow>(statement, [...place, size, at, payload, ...more]),
+    )
+    return row && toAppended(row, size, fence)
   }
+
+  const memory = memories.recall(threadId)
+  const isKnown = memory?.turnId === turn.id && memory.fence === fence
+  if (isKnown && memory.seq === (expectedSeq ?? memory.seq)) {
+    const steps = stepCalls(memory, plan)
+    const way = steps && toWay(statements, steps, memory.seq)
+    const result = way && (await write(way.statement, memory.seq, way.values))
+    if (steps !== undefined && result !== undefined) {
+      steps.remember()
+      memories.remember(threadId, { ...memory, seq: result.seq })
+      return result
+    }
+  }
+  const calls = encodeCalls(plan.calls)
+  if (calls === undefined) return undefined
+  const result =
+    plan.calls.size === 0
+      ? await write(statements.appendPack, expectedSeq)
+      : await write(statements.appendToTurn, expectedSeq, calls)
+  if (result !== undefined) memories.learn(planned, result, undefined)
+  return result
 }
+
+type Values = readonly unknown[]
+
+/** Undefined: some calls want a row and others none, which no statement does. */
+function toWay(
+  { appendPack, appendFresh, appendToTurn: appendCalls }: LedgerStatements,
+  { fresh, writes }: CallSteps,
+  before: Seq,
+): { readonly statement: Statement; readonly values: Values } | undefined {
+  if (writes.length > 0) {
+    return fresh.length > 0
+      ? undefined
+      : { statement: appendCalls, values: encodeWrites(writes, before) }
+  }
+  return fresh.length > 0
+    ? { statement: appendFresh, values: [fresh] }
+    : { statement: appendPack, values: [] }
+}
+
+const toAppended = ({ reached, stopping }: AppendRow, size: number, fence: number | undefined) => ({
+  kind: 'appended' as const,
+  firstSeq: reached - size + 1,
+  seq: reached,
+  ...(fence === undefined ? {} : { fence }),
+  stopRequested: stopping === true,
+})
 
 interface AppendRow {
   readonly reached: number
@@ -83,21 +121,53 @@ function findSteadyTurn({
   return isSteady ? { id, statuses: [...paths.values()] } : undefined
 }
 
+/** The columns of calls whose rows are known, or known not to be there. */
+const encodeWrites = (writes: readonly CallWrite[], before: Seq): Values =>
+  toColumns(
+    writes.map((write) =>
+      write.kind === 'insert'
+        ? { ...write, ...write.row, from: ['absent'], place: write.row.seq - before }
+        : {
+            ...write.call,
+            id: write.id,
+            from: [write.from],
+            place: write.call.offset + 1,
+            life: write.to,
+          },
+    ),
+  )
+
+interface CallColumns {
+  readonly id: CallId
+  readonly from: readonly string[]
+  readonly place: number
+  readonly life: CallLife
+  readonly name?: string
+  readonly input?: string | null
+  readonly output?: string | null
+  readonly modelOutput?: string | null
+}
+
+const toColumns = (calls: readonly CallColumns[]): Values => [
+  calls.map(({ id }) => id),
+  calls.map(({ from }) => ` ${from.join(' ')} `),
+  calls.map(({ place }) => place),
+  calls.map(({ life }) => life),
+  calls.map(({ name }) => (name === undefined ? null : toPlainText(name))),
+  joinTexts(calls.map(({ input }) => input)),
+  joinTexts(calls.map(({ output }) => output)),
+  joinTexts(calls.map(({ modelOutput }) => modelOutput)),
+]
+
 /** The calls' columns, as lists. Undefined: where one of them comes to depends on where it stands. */
-function encodeCalls(calls: AppendPlan['calls']): readonly unknown[] | undefined {
-  const planned = [...calls.values()]
-  const lives = planned.map(({ paths }) => findOneLife(paths))
-  if (lives.includes(undefined)) return undefined
-  return [
-    [...calls.keys()],
-    planned.map(({ paths }) => ` ${[...paths.keys()].join(' ')} `),
-    planned.map(({ offset }) => offset + 1),
-    lives,
-    planned.map(({ name }) => (name === undefined ? null : toPlainText(name))),
-    joinTexts(planned.map(({ input }) => input)),
-    joinTexts(planned.map(({ output }) => output)),
-    joinTexts(planned.map(({ modelOutput }) => modelOutput)),
-  ]
+function encodeCalls(calls: AppendPlan['calls']): Values | undefined {
+  const columns: CallColumns[] = []
+  for (const [id, call] of calls) {
+    const life = findOneLife(call.paths)
+    if (life === undefined) return undefined
+    columns.push({ ...call, id, from: [...call.paths.keys()], place: call.offset + 1, life })
+  }
+  return toColumns(columns)
 }
 
 function findOneLife(paths: PlannedCall['paths']): CallLife | undefined {
@@ -106,7 +176,5 @@ function findOneLife(paths: PlannedCall['paths']): CallLife | undefined {
 }
 
 /** A JSON text is never empty, so an empty one stands for none. */
-const joinTexts = (texts: readonly (string | undefined)[]): string | null =>
-  texts.every((text) => text === undefined)
-    ? null
-    : texts.map((text) => text ?? '').join(textSeparator)
+const joinTexts = (texts: readonly (string | null | undefined)[]): string | null =>
+  texts.every((text) => text == null) ? null : texts.map((text) => text ?? '').join(textSeparator)

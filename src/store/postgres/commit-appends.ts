@@ -6,7 +6,9 @@ import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, namesToMake, type PlannedAppend } from './encode-appends.ts'
+import { type CompletedAppend, completeAppend } from './find-rowless.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
+import type { RunMemories } from './run-memories.ts'
 import { sealTurns } from './seal-turns.ts'
 import type { RunStatement } from './statement.ts'
 
@@ -16,7 +18,7 @@ import type { RunStatement } from './statement.ts'
  */
 export async function commitAppends(
   database: Database,
-  statements: LedgerStatements,
+  ledger: Ledger,
   appends: readonly Append[],
 ): Promise<readonly AppendResult[]> {
   const planned = appends.map((append) => ({
@@ -25,10 +27,15 @@ export async function commitAppends(
     seals: planSeals(append),
   }))
   const results = new Map<PlannedAppend, AppendResult>()
-  for (const [taken, result] of await commitRounds(database, statements, toRounds(planned))) {
+  for (const [taken, result] of await commitRounds(database, ledger, toRounds(planned))) {
     results.set(taken, result)
   }
   return planned.map((taken) => results.get(taken) as AppendResult)
+}
+
+export interface Ledger {
+  readonly statements: LedgerStatements
+  readonly memories: RunMemories
 }
 
 type Round = readonly PlannedAppend[]
@@ -48,25 +55,26 @@ function toRounds(planned: readonly PlannedAppend[]): readonly Round[] {
 
 async function commitRounds(
   database: Database,
-  statements: LedgerStatements,
+  ledger: Ledger,
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
   const [first, ...others] = rounds.flat()
   if (first === undefined) return []
   try {
     if (others.length === 0) {
-      const result = await appendToTurn(database.runSteadily, statements, first)
+      const result = await appendToTurn(database.runSteadily, ledger, first)
       if (result !== undefined) return [[first, result]]
     }
     const isOne = rounds.length === 1 && !rounds.flat().some((taken) => toFold(taken).length > 0)
     return isOne
-      ? await append(database.runSteadily, statements, rounds.flat())
-      : await database.transaction((run) => appendRounds(run, statements, rounds))
+      ? await append(database.runSteadily, ledger, rounds.flat())
+      : await database.transaction((run) => appendRounds(run, ledger, rounds))
   } catch (error) {
+    for (const { append: given } of rounds.flat()) ledger.memories.forget(given.threadId)
     const refusal = toRefusal(error, first.append)
     if (refusal === undefined) throw error
     if (others.length === 0) return [[first, refusal]]
-    return database.transaction((run) => appendOneByOne(run, statements, rounds))
+    return database.transaction((run) => appendOneByOne(run, ledger, rounds))
   }
 }
 
@@ -76,69 +84,85 @@ const toFold = ({ append: { seal = [] }, seals }: PlannedAppend): readonly Messa
 
 async function appendRounds(
   run: RunStatement,
-  statements: LedgerStatements,
+  ledger: Ledger,
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
-  await lockNames(run, statements, rounds)
-  for (const round of rounds) verdicts.push(...(await appendAndSeal(run, statements, round)))
+  await lockNames(run, ledger, rounds)
+  for (const round of rounds) verdicts.push(...(await appendAndSeal(run, ledger, round)))
   return verdicts
 }
 
 /** Again, each append in a savepoint of its own, so that the one at fault fails alone. */
 async function appendOneByOne(
   run: RunStatement,
-  statements: LedgerStatements,
+  ledger: Ledger,
   rounds: readonly Round[],
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = []
-  await lockNames(run, statements, rounds)
-  await run(statements.lockThreads, [rounds[0]?.map(({ append: { threadId } }) => threadId)])
+  await lockNames(run, ledger, rounds)
+  await run(ledger.statements.lockThreads, [rounds[0]?.map(({ append: { threadId } }) => threadId)])
   for (const taken of rounds.flat()) {
-    await run(statements.savepoint, [])
+    await run(ledger.statements.savepoint, [])
     try {
-      verdicts.push(...(await appendAndSeal(run, statements, [taken])))
+      verdicts.push(...(await appendAndSeal(run, ledger, [taken])))
     } catch (error) {
       const refusal = toRefusal(error, taken.append)
       if (refusal === undefined) throw error
-      await run(statements.rollbackToSavepoint, [])
+      ledger.memories.forget(taken.append.threadId)
+      await run(ledger.statements.rollbackToSavepoint, [])
       verdicts.push([taken, refusal])
     }
-    await run(statements.releaseSavepoint, [])
+    await run(ledger.statements.releaseSavepoint, [])
   }
   return verdicts
 }
 
 async function lockNames(
   run: RunStatement,
-  statements: LedgerStatements,
+  ledger: Ledger,
   rounds: readonly Round[],
 ): Promise<void> {
   const names = namesToMake(rounds.flat())
-  if (names.length > 0) await run(statements.lockNames, [names])
+  if (names.length > 0) await run(ledger.statements.lockNames, [names])
 }
 
 async function appendAndSeal(
   run: RunStatement,
-  statements: LedgerStatements,
+  ledger: Ledger,
   round: Round,
 ): Promise<readonly Verdict[]> {
-  const verdicts = await append(run, statements, round)
+  const verdicts = await append(run, ledger, round)
   for (const [taken, { kind }] of verdicts) {
     if (kind !== 'appended') continue
-    await sealTurns(run, statements, taken.append.threadId, toFold(taken))
+    await sealTurns(run, ledger.statements, taken.append.threadId, toFold(taken))
   }
   return verdicts
 }
 
 async function append(
   run: RunStatement,
-  statements: LedgerStatements,
+  ledger: Ledger,
   round: Round,
 ): Promise<readonly Verdict[]> {
-  const rows = await run<ResultRow>(statements.commitAppends, encodeAppends(round))
-  return rows.map((row) => {
-    const taken = round[row.nth - 1] as PlannedAppend
-    return [taken, toResult(taken, row)]
-  })
+  const { statements, memories } = ledger
+  const verdicts: Verdict[] = []
+  let left = round
+  while (left.length > 0) {
+    const completed: CompletedAppend[] = []
+    for (const taken of left) completed.push(await completeAppend(run, ledger, taken))
+    const group = completed.map(({ taken }) => taken)
+    const rows = await run<ResultRow>(statements.commitAppends, encodeAppends(group))
+    const outdated: PlannedAppend[] = []
+    for (const row of rows) {
+      const taken = left[row.nth - 1] as PlannedAppend
+      const { found, isOutdated, judge } = completed[row.nth - 1] as CompletedAppend
+      const result = judge(toResult(taken, row))
+      memories.learn(taken, result, found)
+      if (isOutdated(result)) outdated.push(taken)
+      else verdicts.push([taken, result])
+    }
+    left = outdated
+  }
+  return verdicts
 }

@@ -1,4 +1,4 @@
-import { appendPack, appendToTurn } from './append-statements.ts'
+import { appendFresh, appendPack, appendToTurn } from './append-statements.ts'
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
 import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
@@ -37,6 +37,7 @@ export function createLedgerStatements(schema: string) {
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,
     ),
     appendPack: statement('append-pack', appendPack(schema)),
+    appendFresh: statement('append-fresh', appendFresh(schema)),
     appendToTurn: statement('append-to-turn', appendToTurn(schema)),
     sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
     lockNames: statement('lock-names', `SELECT ${lockNames('$1::text[]')}`),
@@ -80,13 +81,17 @@ export function createLedgerStatements(schema: string) {
          ORDER BY seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
+    // One that has no row is of the turn that is running.
     /** thread, call */
     readCall: statement(
       'read-call',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages
-         WHERE thread_id = $2 AND role = 'assistant' AND message_id = (
-           SELECT message_id FROM ${schema}.calls WHERE thread_id = $2 AND call_id = $3)
+         WHERE thread_id = $2 AND role = 'assistant' AND message_id = coalesce(
+           (SELECT message_id FROM ${schema}.calls WHERE thread_id = $2 AND call_id = $3),
+           (SELECT message_id FROM ${schema}.messages
+            WHERE thread_id = $2 AND status = 'running' AND retired_seq IS NULL
+            ORDER BY seq DESC LIMIT 1))
        ) ${details('found')}`,
     ),
     /** turn */

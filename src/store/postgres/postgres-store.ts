@@ -12,6 +12,7 @@ import { createHintSender } from './hint-sender.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { isInDoubt, toStoreFault } from './postgres-error.ts'
 import { createLedgerReader } from './read-ledger.ts'
+import { createRunMemories } from './run-memories.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
 
 export interface PostgresStoreOptions {
@@ -34,6 +35,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   const statements = createLedgerStatements(`"${schema}"`)
   const threads = createThreadVerbs(database.run, createThreadStatements(`"${schema}"`))
   const ledger = createLedgerReader(database.run, statements)
+  const memories = createRunMemories()
 
   let isClosed = false
   const from = randomUUID()
@@ -70,7 +72,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
 
     async commit(appends) {
       try {
-        const results = await commitAppends(database, statements, appends)
+        const results = await commitAppends(database, { statements, memories }, appends)
         tell(findChanged(appends, results))
         return results
       } catch (error) {
