@@ -71,7 +71,8 @@ export function stepCalls(memory: RunMemory, { calls }: AppendPlan): CallSteps |
     const rowless = memory.rowless.get(id)
     const from = memory.lives.get(id)
     const to = call.paths.get(rowless?.life ?? from ?? 'absent')
-    if (to === undefined || call.turnId !== memory.turnId) return undefined
+    const isKnown = memory.isWhole || rowless !== undefined || from !== undefined
+    if (to === undefined || !isKnown || call.turnId !== memory.turnId) return undefined
     if (from !== undefined) {
       writes.push({ kind: 'update', id, call, from, to })
       continue

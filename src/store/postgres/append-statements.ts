@@ -11,22 +11,35 @@ export const appendPack = (schema: string): string =>
 
 /** The same, with calls that are new and get no row yet. One more value: their ids. */
 export const appendFresh = (schema: string): string =>
-  `WITH ${moved(
-    schema,
-    `AND NOT EXISTS (SELECT FROM ${schema}.calls
-       WHERE thread_id = $1 AND call_id = ANY ($10::text[]))`,
-  )}, ${added(schema)} SELECT seq AS reached, stopping FROM moved`
+  `WITH ${moved(schema, areFresh(schema, '$10'))}, ${added(schema)}
+   SELECT seq AS reached, stopping FROM moved`
 
 /**
- * The same, with facts about calls. More values: the calls' ids, for each the lives it may be found in
- * (as words in spaces, one of them `absent`), its place, its life, its name; and three lists of JSON
- * texts, with a control character between them that no such text has.
+ * The same, with others that get their rows. More values: their ids, places, lives and names; and three
+ * lists of JSON texts, with a control character between them that no such text has.
+ */
+export const appendRows = (schema: string): string =>
+  `WITH ${moved(schema, areFresh(schema, '$10'))}, written AS (
+     INSERT INTO ${schema}.calls
+       (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
+     SELECT $1, c.id, $2, moved.seq - $7 + c.place, c.name, c.life, c.input, c.output, c.model
+     FROM moved CROSS JOIN unnest($11::text[], $12::integer[], $13::text[], $14::text[],
+       ${texts('$15')}, ${texts('$16')}, ${texts('$17')})
+       AS c(id, place, life, name, input, output, model)
+   ), ${added(schema)} SELECT seq AS reached, stopping FROM moved`
+
+const areFresh = (schema: string, ids: string) =>
+  `AND NOT EXISTS (SELECT FROM ${schema}.calls
+     WHERE thread_id = $1 AND call_id = ANY (${ids}::text[]))`
+
+/**
+ * More facts of a turn, with calls that may have rows. More values: their ids, for each the lives it may
+ * be found in (as words in spaces, one of them `absent`), and the rest as above.
  *
  * By way of the conflict each call is a probe of the primary key, whatever the planner guesses.
  */
 export const appendToTurn = (schema: string): string => {
   const knownOf = (id: string) => `($11::text[])[array_position($10::text[], ${id})]`
-  const texts = (list: string) => `string_to_array(${list}::text, chr(30), '')`
   return `WITH ${moved(schema)}, written AS (
      INSERT INTO ${schema}.calls AS stored
        (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
@@ -48,6 +61,8 @@ export const appendToTurn = (schema: string): string => {
      WHERE written.seq <= moved.seq - $7 OR strpos(${knownOf('call_id')}, ' absent ') > 0
    ) THEN ${schema}.close_way() END AS closed FROM moved`
 }
+
+const texts = (list: string) => `string_to_array(${list}::text, chr(30), '')`
 
 /**
  * One statement sees all as it was before it had to wait for the thread's row. So it also wants the

@@ -37,17 +37,17 @@ export async function appendToTurn(
     return row && toAppended(row, size, fence)
   }
 
-  const memory = memories.recall(threadId)
-  const isKnown = memory?.turnId === turn.id && memory.fence === fence
-  if (isKnown && memory.seq === (expectedSeq ?? memory.seq)) {
+  if (fence !== undefined && plan.calls.size > 0) {
+    const memory = memories.recall(threadId)
+    if (memory?.turnId !== turn.id || memory.fence !== fence) return undefined
+    if (memory.seq !== (expectedSeq ?? memory.seq)) return undefined
     const steps = stepCalls(memory, plan)
     const way = steps && toWay(statements, steps, memory.seq)
     const result = way && (await write(way.statement, memory.seq, way.values))
-    if (steps !== undefined && result !== undefined) {
-      steps.remember()
-      memories.remember(threadId, { ...memory, seq: result.seq })
-      return result
-    }
+    if (steps === undefined || result === undefined) return undefined
+    steps.remember()
+    memories.remember(threadId, { ...memory, seq: result.seq })
+    return result
   }
   const calls = encodeCalls(plan.calls)
   if (calls === undefined) return undefined
@@ -61,20 +61,18 @@ export async function appendToTurn(
 
 type Values = readonly unknown[]
 
-/** Undefined: some calls want a row and others none, which no statement does. */
+/** Undefined: some calls have a row and others get none, which no statement does. */
 function toWay(
-  { appendPack, appendFresh, appendToTurn: appendCalls }: LedgerStatements,
+  { appendFresh, appendRows, appendToTurn: appendCalls }: LedgerStatements,
   { fresh, writes }: CallSteps,
   before: Seq,
 ): { readonly statement: Statement; readonly values: Values } | undefined {
-  if (writes.length > 0) {
-    return fresh.length > 0
-      ? undefined
-      : { statement: appendCalls, values: encodeWrites(writes, before) }
+  if (writes.length === 0) return { statement: appendFresh, values: [fresh] }
+  const [ids, from, ...columns] = encodeWrites(writes, before)
+  if (writes.every(({ kind }) => kind === 'insert')) {
+    return { statement: appendRows, values: [fresh, ids, ...columns] }
   }
-  return fresh.length > 0
-    ? { statement: appendFresh, values: [fresh] }
-    : { statement: appendPack, values: [] }
+  return fresh.length > 0 ? undefined : { statement: appendCalls, values: [ids, from, ...columns] }
 }
 
 const toAppended = ({ reached, stopping }: AppendRow, size: number, fence: number | undefined) => ({
@@ -90,14 +88,14 @@ interface AppendRow {
   readonly stopping: boolean | null
 }
 
-/** HF002: the statement took it back. */
+/** HF002: the statement took it back. 23505: a call that should be new is not. */
 async function tryRun(run: () => Promise<readonly AppendRow[]>): Promise<AppendRow | undefined> {
   try {
     const [row] = await run()
     return row
   } catch (error) {
-    if (readSqlState(error instanceof HoldfastError ? error.cause : error) === 'HF002')
-      return undefined
+    const state = readSqlState(error instanceof HoldfastError ? error.cause : error)
+    if (state === 'HF002' || state === '23505') return undefined
     throw error
   }
 }

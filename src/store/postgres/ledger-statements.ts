@@ -1,4 +1,4 @@
-import { appendFresh, appendPack, appendToTurn } from './append-statements.ts'
+import { appendFresh, appendPack, appendRows, appendToTurn } from './append-statements.ts'
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
 import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
@@ -38,6 +38,7 @@ export function createLedgerStatements(schema: string) {
     ),
     appendPack: statement('append-pack', appendPack(schema)),
     appendFresh: statement('append-fresh', appendFresh(schema)),
+    appendRows: statement('append-rows', appendRows(schema)),
     appendToTurn: statement('append-to-turn', appendToTurn(schema)),
     sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
     lockNames: statement('lock-names', `SELECT ${lockNames('$1::text[]')}`),
