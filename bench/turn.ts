@@ -7,8 +7,8 @@ import type { TurnContender, TurnTaken } from './turn-contender.ts'
 import { calls, flushes } from './turn-script.ts'
 import type { Taker } from './turn-work.ts'
 
-const rounds = 40
-const warmUps = 20
+const rounds = 80
+const warmUps = 60
 const contender = fileURLToPath(new URL('turn-contender.ts', import.meta.url))
 
 export async function benchTurn(): Promise<void> {
@@ -38,20 +38,20 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
   const saving = await start('save-at-end')
   const ours = await start('holdfast')
   const disk = await start('flushes')
-  const [floor, atEnd, durable, floorBytes, durableBytes, flushed] = (
-    await measure(
-      [
-        { name: 'bare', run: turnOf(bare, 'client') },
-        { name: 'save at end', run: turnOf(saving, 'client') },
-        { name: 'holdfast', run: turnOf(ours, 'client') },
-        { name: 'bare, as bytes', run: turnOf(bare, 'bytes') },
-        { name: 'holdfast, as bytes', run: turnOf(ours, 'bytes') },
-        { name: 'flushes', run: turnOf(disk, 'bytes') },
-      ],
-      rounds,
-      warmUps,
-    )
-  ).map(({ medianMs }) => medianMs) as [number, number, number, number, number, number]
+  const take = async (contenders: readonly (readonly [ChildProcess, Taker])[]) => {
+    const runs = contenders.map(([child, taker]) => ({ name: taker, run: turnOf(child, taker) }))
+    return (await measure(runs, rounds, warmUps)).map(({ medianMs }) => medianMs)
+  }
+  const [floor = 0, atEnd = 0, durable = 0, flushed = 0] = await take([
+    [bare, 'client'],
+    [saving, 'client'],
+    [ours, 'client'],
+    [disk, 'bytes'],
+  ])
+  const [floorBytes = 0, durableBytes = 0] = await take([
+    [bare, 'bytes'],
+    [ours, 'bytes'],
+  ])
   for (const child of [bare, saving, ours, disk]) {
     child.disconnect()
     await once(child, 'exit')
