@@ -155,8 +155,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
    * are served while the store works and not before. A run that never pauses tells them all the same.
    */
   const tellIfDue = () => {
-    const isWriting = flush !== null && underWay.length === 0
-    if (!isWriting || clock.now() - heldSince >= longestHeldMs) tellFollowers()
+    const isAboutToWrite = flush !== null && clock.now() - heldSince < longestHeldMs
+    if (!isAboutToWrite) tellFollowers()
   }
 
   const breakOff = (events: readonly NewTurnEvent[], error: unknown): void => {
