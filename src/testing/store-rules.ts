@@ -8,6 +8,7 @@ import { lifeRules } from './store-rules/life-rules.ts'
 import { retireRules } from './store-rules/retire-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
+import { runRules } from './store-rules/run-rules.ts'
 import { sealRules } from './store-rules/seal-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
@@ -23,6 +24,7 @@ export const storeRules: readonly StoreRule[] = [
   ...callRules,
   ...decisionRules,
   ...leaseRules,
+  ...runRules,
   ...stopRules,
   ...sealRules,
   ...pageRules,

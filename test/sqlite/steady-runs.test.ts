@@ -7,7 +7,6 @@ import {
   at,
   begun,
   call,
-  ended,
   fact,
   recorded,
   say,
@@ -92,24 +91,6 @@ it('[CL3] a call gets its row with its result, or when its turn waits; until the
     { call_id: second, life: 'ready', input: '{"q":2}', seq: 5 },
   ])
   expect(await store.readCall(thread, second)).toMatchObject({ call: { state: 'ready' } })
-})
-
-it('[CL2 CR3] whoever takes over settles calls that have no row, and does not end the turn before', async () => {
-  const { file, other, fence } = await startRun()
-  const over = { ...lease, holder: 'b', overFence: fence }
-  const [taken] = await other.commit([{ threadId: thread, lease: over, events: [] }])
-  const held = { kind: 'hold', fence: taken?.kind === 'appended' ? (taken.fence ?? 0) : 0 } as const
-  const write = async (...events: readonly NewEvent[]) =>
-    (await other.commit([{ threadId: thread, lease: held, events }]))[0]
-  expect(await write(recorded())).toMatchObject({ kind: 'illegal', id: call, state: 'running' })
-  expect(await write(ended())).toMatchObject({ kind: 'illegal', state: 'open-calls' })
-  const outcome = { state: 'unknown', cause: 'crashed' } as const
-  expect(await write(fact({ type: 'call-settled', callId: call, outcome }))).toMatchObject({
-    kind: 'appended',
-  })
-  expect(openRaw(file).prepare('SELECT life, name, seq FROM calls').all()).toMatchObject([
-    { life: 'unknown', name: 'look_up', seq: 3 },
-  ])
 })
 
 it('[LG10] a call of another turn is not taken for a new one; others in the group are stored', async () => {

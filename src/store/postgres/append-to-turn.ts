@@ -5,11 +5,11 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import { type CallSteps, type CallWrite, stepCalls } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
-import type { Ledger } from './commit-appends.ts'
 import { type PlannedAppend, textSeparator } from './encode-appends.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { toPlainText } from './plain-text.ts'
 import { readSqlState } from './postgres-error.ts'
+import type { Ledger } from './run-memories.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
 /**

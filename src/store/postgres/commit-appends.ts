@@ -7,8 +7,7 @@ import { appendToTurn } from './append-to-turn.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, namesToMake, type PlannedAppend } from './encode-appends.ts'
 import { type CompletedAppend, completeAppend } from './find-rowless.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
-import type { RunMemories } from './run-memories.ts'
+import type { Ledger } from './run-memories.ts'
 import { sealTurns } from './seal-turns.ts'
 import type { RunStatement } from './statement.ts'
 
@@ -31,11 +30,6 @@ export async function commitAppends(
     results.set(taken, result)
   }
   return planned.map((taken) => results.get(taken) as AppendResult)
-}
-
-export interface Ledger {
-  readonly statements: LedgerStatements
-  readonly memories: RunMemories
 }
 
 type Round = readonly PlannedAppend[]
@@ -156,10 +150,10 @@ async function append(
     const outdated: PlannedAppend[] = []
     for (const row of rows) {
       const taken = left[row.nth - 1] as PlannedAppend
-      const { found, isOutdated, judge } = completed[row.nth - 1] as CompletedAppend
-      const result = judge(toResult(taken, row))
-      memories.learn(taken, result, found)
-      if (isOutdated(result)) outdated.push(taken)
+      const whole = completed[row.nth - 1] as CompletedAppend
+      const result = whole.judge(toResult(taken, row))
+      memories.learn(taken, result, whole.found)
+      if (whole.isOutdated(result)) outdated.push(taken)
       else verdicts.push([taken, result])
     }
     left = outdated

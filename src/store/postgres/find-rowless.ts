@@ -9,11 +9,10 @@ import {
   toRow,
 } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
-import type { Ledger } from './commit-appends.ts'
 import type { PlannedAppend } from './encode-appends.ts'
 import type { LedgerRow, LedgerStatements } from './ledger-statements.ts'
 import { groupRows, readSealed, readTurnEvents } from './read-rows.ts'
-import type { FoundRowless } from './run-memories.ts'
+import type { FoundRowless, Ledger } from './run-memories.ts'
 import type { RunStatement } from './statement.ts'
 
 /**

@@ -4,6 +4,13 @@ import type { PlannedCall, PlannedTurn } from '../plan-append.ts'
 import type { RowlessCalls, RunMemory } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
 import type { PlannedAppend } from './encode-appends.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+
+/** What a commit works with. */
+export interface Ledger {
+  readonly statements: LedgerStatements
+  readonly memories: RunMemories
+}
 
 /** What the runs of this process left with their last appends. A statement that relies on it says so. */
 export interface RunMemories {

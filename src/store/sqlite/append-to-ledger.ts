@@ -26,7 +26,8 @@ export function appendToLedger(
   if (expectedSeq !== undefined && expectedSeq !== before) return { kind: 'stale', seq: before }
   const refusal = checkLease(place, use, context)
   if (refusal !== undefined) return refusal
-  const outcome = checkAppend(statements, place, append, plan, context.runs)
+  const recall = (turnId: MessageId) => context.runs.recall(append.threadId, turnId, before)
+  const outcome = checkAppend(statements, place, append, plan, recall)
   if (outcome.kind === 'illegal') return outcome
 
   const row = settlePlace(statements, place, append, context.nextCounter)

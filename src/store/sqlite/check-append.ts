@@ -9,7 +9,6 @@ import type { Append, AppendResult } from '../store.ts'
 import type { LeaseRow, StatusRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { readRowless } from './read-turn.ts'
-import type { SteadyRuns } from './steady-runs.ts'
 
 type Illegal = Extract<AppendResult, { readonly kind: 'illegal' }>
 
@@ -38,9 +37,10 @@ export interface TurnOutcome {
 export function checkAppend(
   statements: LedgerStatements,
   place: LeaseRow,
-  { threadId, events, seal = [] }: Append,
+  { events, seal = [] }: Append,
   plan: AppendPlan,
-  runs: SteadyRuns,
+  /** The calls of a turn that have no row, if that is remembered. */
+  recall: (turnId: MessageId) => RowlessCalls | undefined,
 ): AppendOutcome | Illegal {
   const { thread, seq: before } = place
   const message = findBadMessage(statements, thread, events, plan)
@@ -59,9 +59,7 @@ export function checkAppend(
     const row = rows.get(turnId)
     // Only a run leaves any, and only while its turn runs.
     const mayHave = row?.status === 'running' && place.turnId === turnId
-    const found = mayHave
-      ? (runs.recall(threadId, turnId, before) ?? readRowless(statements, thread, row.seq))
-      : new Map()
+    const found = mayHave ? (recall(turnId) ?? readRowless(statements, thread, row.seq)) : new Map()
     rowless.set(turnId, found)
     return found
   }

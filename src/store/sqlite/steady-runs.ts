@@ -1,4 +1,5 @@
-import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { CallLife } from '../../core/life.ts'
 import type { AppendPlan } from '../plan-append.ts'
 import { type CallSteps, type RowlessCalls, type RunMemory, stepCalls } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
@@ -72,7 +73,7 @@ export function createSteadyRuns(): SteadyRuns {
       runs.delete(threadId)
       if (holder === null || turnId === null || turn?.status !== 'running') return
       const known = before?.turnId === turnId && before.fence === fence ? before : undefined
-      const lives = known?.lives ?? new Map()
+      const lives = known?.lives ?? new Map<CallId, CallLife>()
       const rowless = new Map(outcome.rowless.get(turnId) ?? known?.rowless)
       for (const [id, { life }] of outcome.calls) {
         if (plan.calls.get(id)?.turnId !== turnId) continue

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import type { NewEvent } from '../../core/event.ts'
+import { parseCallId, parseMessageId } from '../../core/ids.ts'
+import type { LeaseUse, Store } from '../../store/store.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  begun,
+  call,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  settled,
+  started,
+  succeeded,
+  thread,
+  tryAppend,
+  turn,
+  turnWithCalls,
+} from './thread-script.ts'
+
+const second = parseCallId('second')
+const acquire: LeaseUse = { kind: 'acquire', holder: 'one', turnId: turn, ttlMs: 60_000 }
+const hold = (fence: number | undefined): LeaseUse => ({ kind: 'hold', fence: fence ?? -1 })
+
+/** A run that has started a call. */
+async function startRun(store: Store, before: readonly NewEvent[] = []) {
+  await createThread(store)
+  const { fence } = await append(store, [...before, started()], { lease: acquire })
+  const lease = hold(fence)
+  await append(store, [recorded(), begun()], { lease })
+  return { lease, fence: fence ?? -1 }
+}
+
+const stateOf = async (store: Store, id = call) =>
+  (await store.readCall(thread, id))?.call.state ?? 'absent'
+
+/** How a store keeps the calls of a turn while it runs is its own affair; what it says of them is not. */
+export const runRules: readonly StoreRule[] = [
+  {
+    id: 'CL3',
+    claim: 'knows a call of a running turn from its first fact on, and when the turn waits',
+    async check({ open, reopen }) {
+      const first = await open()
+      const { lease } = await startRun(first)
+      await append(first, [recorded(second, { input: { q: 2 } })], { lease })
+      const store = await reopen(first)
+      assert.deepEqual([await stateOf(store), await stateOf(store, second)], ['running', 'ready'])
+      assert.equal(await stateOf(store, parseCallId('nobody')), 'absent')
+      await append(store, [succeeded(1)], { lease })
+      await append(store, [fact({ type: 'turn-paused', waitingFor: 'client' })], { lease })
+      assert.deepEqual([await stateOf(store), await stateOf(store, second)], ['succeeded', 'ready'])
+      await append(store, [succeeded(2, second)])
+      const found = await store.readCall(thread, second)
+      assert.deepEqual(found?.call.input, { kind: 'complete', value: { q: 2 } })
+      assert.equal(found?.call.state, 'succeeded')
+    },
+  },
+  {
+    id: 'CR3',
+    claim: 'lets whoever takes over settle what was running, and not end the turn before',
+    async check({ open, reopen }) {
+      const first = await open()
+      const { fence } = await startRun(first)
+      const store = await reopen(first)
+      const taken = await append(store, [], {
+        lease: { ...acquire, holder: 'two', overFence: fence },
+      })
+      const lease = hold(taken.fence)
+      const again = await tryAppend(store, [recorded()], { lease })
+      assert.deepEqual(again, { kind: 'illegal', subject: 'call', id: call, state: 'running' })
+      const early = await tryAppend(store, [ended()], { lease })
+      assert.deepEqual(early, { kind: 'illegal', subject: 'turn', id: turn, state: 'open-calls' })
+      const late = await tryAppend(store, [succeeded(1)], { lease: hold(fence) })
+      assert.equal(late.kind, 'fenced')
+      await append(store, [settled({ state: 'unknown', cause: 'crashed' })], { lease })
+      assert.equal(await stateOf(store), 'unknown')
+      await append(store, [recorded(second), begun(second), succeeded(2, second)], { lease })
+      assert.equal(await stateOf(await reopen(store), second), 'succeeded')
+    },
+  },
+  {
+    id: 'CL2',
+    claim: 'takes several appends of a run in a group one after the other',
+    async check({ open }) {
+      const store = await open()
+      const { lease } = await startRun(store)
+      const group = [
+        [recorded(second), begun(second)],
+        [succeeded(1), succeeded(2, second)],
+        [succeeded(3, second)],
+        [ended()],
+      ]
+      const results = await store.commit(
+        group.map((events) => ({ threadId: thread, lease, events })),
+      )
+      assert.deepEqual(
+        results.map(({ kind }) => kind),
+        ['appended', 'appended', 'illegal', 'appended'],
+      )
+      const found = await store.readCall(thread, second)
+      assert.ok(found?.call.state === 'succeeded')
+      assert.deepEqual(found.call.output, { kind: 'inline', value: 2 })
+    },
+  },
+  {
+    id: 'LG10',
+    claim: 'does not take a call of another turn for a new one of a run',
+    async check({ open }) {
+      const store = await open()
+      const { lease } = await startRun(store, turnWithCalls(1, parseMessageId('earlier')))
+      const id = parseCallId('earlier-0')
+      const refused = { kind: 'illegal', subject: 'call', id, state: 'succeeded' }
+      const failed = settled({ state: 'failed', cause: 'tool-error', error: 'no' }, id)
+      for (const events of [[recorded(id)], [recorded(second), recorded(id), failed]]) {
+        assert.deepEqual(await tryAppend(store, events, { lease }), refused)
+      }
+      assert.equal(await stateOf(store, second), 'absent')
+      await append(store, [recorded(second), begun(second)], { lease })
+      assert.equal(await stateOf(store, second), 'running')
+    },
+  },
+]
