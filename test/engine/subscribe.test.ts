@@ -16,6 +16,7 @@ import {
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { systemClock } from '../../src/engine/clock.ts'
 import { createFixture, tools } from './fixture.ts'
 
 const script = ({ index }: { readonly index: number }) =>
@@ -33,7 +34,7 @@ async function collect(holdfast: Holdfast, after: number, until: number): Promis
   const stop = new AbortController()
   for await (const frame of holdfast.subscribe('thread-1' as never, after, stop.signal)) {
     frames.push(frame)
-    if (frame.seq >= until) stop.abort()
+    if (frame.seq >= until || frame.turn?.progress.status === 'ended') stop.abort()
   }
   return frames
 }
@@ -106,6 +107,20 @@ describe('a follower', () => {
     }
     expect(states).toContain('running')
     expect(states.at(-1)).toBe('succeeded')
+  })
+
+  it('[RS2] is told in time by a run that writes without a pause', async () => {
+    const steps = 60
+    let ticks = 0
+    const fixture = await createFixture(
+      ({ index }) =>
+        index < steps ? [{ call: 'echo', input: { value: index } }] : [{ text: 'done' }],
+      { tools: tools(), maxSteps: steps + 1, clock: { ...systemClock, now: () => ++ticks } },
+    )
+    const sent = await fixture.say('go')
+    if (sent.kind !== 'started') throw new Error(sent.kind)
+    const frames = await collect(fixture.holdfast, sent.turn.lastSeq, Number.MAX_SAFE_INTEGER)
+    expect(frames.length).toBeGreaterThan(steps / 2)
   })
 
   it('[RS2] of a thread that was made anew is not ended by the run of the old one', async () => {

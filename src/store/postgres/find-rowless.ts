@@ -36,13 +36,13 @@ export async function completeAppend(
 ): Promise<CompletedAppend> {
   const { append, plan } = taken
   const turns = turnsToKnow(plan)
-  const as = (found?: FoundRowless): CompletedAppend => ({
+  const asItIs: CompletedAppend = {
     taken,
-    found,
+    found: undefined,
     isOutdated: () => false,
     judge: (result) => result,
-  })
-  if (turns.length === 0) return as()
+  }
+  if (turns.length === 0) return asItIs
   const memory = memories.recall(append.threadId)
   const isRemembered =
     memory?.isWhole === true &&
@@ -51,10 +51,10 @@ export async function completeAppend(
   const known = isRemembered
     ? { seq: memory.seq, found: new Map([[memory.turnId, memory.rowless]]) }
     : await readRowless(run, statements, taken, turns)
-  if (known === undefined) return as()
+  if (known === undefined) return asItIs
   const { seq, found } = known
-  if (seq !== (append.expectedSeq ?? seq)) return as()
-  const left = turns.filter((id) => plan.turns.get(id)?.ends && leftOpen(found.get(id), plan) > 0)
+  if (seq !== (append.expectedSeq ?? seq)) return asItIs
+  const left = turns.filter((id) => plan.turns.get(id)?.ends && leavesOpen(found.get(id), plan))
   return {
     taken: {
       ...taken,
@@ -108,8 +108,8 @@ async function readRowless(
   return seq === undefined ? undefined : { seq, found }
 }
 
-const leftOpen = (rowless: RowlessCalls | undefined, { calls }: AppendPlan): number =>
-  [...(rowless?.keys() ?? [])].filter((id) => !calls.has(id)).length
+const leavesOpen = (rowless: RowlessCalls | undefined, { calls }: AppendPlan): boolean =>
+  [...(rowless?.keys() ?? [])].some((id) => !calls.has(id))
 
 function completeCalls(
   plan: AppendPlan,
@@ -134,9 +134,10 @@ function completeCalls(
       if (!calls.has(id)) calls.set(id, toPlanned(turnId, row, before))
     }
   }
-  // No call has the id of its turn, and none comes from nowhere: the database refuses it in its turn.
+  // It is for the database to refuse, once nothing else speaks against the append: no call has the id of
+  // its turn, and none can come from nowhere.
   for (const turnId of left) {
-    calls.set(turnId as string as CallId, { turnId, offset: 0, paths: new Map() })
+    calls.set(turnId as string as CallId, { turnId, offset: plan.size, paths: new Map() })
   }
   return calls
 }

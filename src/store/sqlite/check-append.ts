@@ -3,7 +3,7 @@ import type { NewEvent } from '../../core/event.ts'
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { AppendPlan } from '../plan-append.ts'
+import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import type { RowlessCall, RowlessCalls } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
 import type { LeaseRow, StatusRow, ThreadKey } from './ledger-row.ts'
@@ -57,17 +57,22 @@ export function checkAppend(
     const known = rowless.get(turnId)
     if (known !== undefined) return known
     const row = rows.get(turnId)
-    // Only a run leaves any, and only while its turn runs.
-    const mayHave = row?.status === 'running' && place.turnId === turnId
-    const found = mayHave ? (recall(turnId) ?? readRowless(statements, thread, row.seq)) : new Map()
+    const found: RowlessCalls =
+      row?.status === 'running'
+        ? (recall(turnId) ?? readRowless(statements, thread, row.seq))
+        : new Map()
     rowless.set(turnId, found)
     return found
   }
+  // A loop of the host's own has no lease, and adds call after call: a new one is not looked for.
+  const mayBeRowless = ({ turnId, paths }: PlannedCall) =>
+    place.turnId === turnId || !paths.has('absent')
 
   const calls = new Map<CallId, CallOutcome>()
   for (const [id, planned] of plan.calls) {
     const found = statements.readLife.get(thread, id)
-    const unwritten = found === undefined ? rowlessOf(planned.turnId).get(id) : undefined
+    const isUnwritten = found === undefined && mayBeRowless(planned)
+    const unwritten = isUnwritten ? rowlessOf(planned.turnId).get(id) : undefined
     const state = found?.life ?? unwritten?.life ?? 'absent'
     const isElsewhere = found !== undefined && found.turn !== rows.get(planned.turnId)?.seq
     const life = isElsewhere ? undefined : planned.paths.get(state)

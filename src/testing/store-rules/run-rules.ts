@@ -81,6 +81,21 @@ export const runRules: readonly StoreRule[] = [
     },
   },
   {
+    id: 'CL8',
+    claim: 'knows the calls of a turn that its run has let go without an end',
+    async check({ open, reopen }) {
+      const first = await open()
+      const { fence } = await startRun(first)
+      await append(first, [], { lease: { kind: 'release', fence } })
+      const store = await reopen(first)
+      assert.equal(await stateOf(store), 'running')
+      const early = await tryAppend(store, [ended()])
+      assert.deepEqual(early, { kind: 'illegal', subject: 'turn', id: turn, state: 'open-calls' })
+      await append(store, [succeeded(1), ended()], { seal: [turn] })
+      assert.equal(await stateOf(await reopen(store)), 'succeeded')
+    },
+  },
+  {
     id: 'CL2',
     claim: 'takes several appends of a run in a group one after the other',
     async check({ open }) {
