@@ -72,7 +72,8 @@ export function createSteadyRuns(): SteadyRuns {
       const before = runs.get(threadId)
       runs.delete(threadId)
       if (holder === null || turnId === null || turn?.status !== 'running') return
-      const known = before?.turnId === turnId && before.fence === fence ? before : undefined
+      const goesOn = before?.fence === fence && before.seq === seq - plan.size
+      const known = goesOn && before.turnId === turnId ? before : undefined
       const lives = known?.lives ?? new Map<CallId, CallLife>()
       const rowless = new Map(outcome.rowless.get(turnId) ?? known?.rowless)
       for (const [id, { life }] of outcome.calls) {

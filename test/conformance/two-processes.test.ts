@@ -1,0 +1,167 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { NewEvent } from '../../src/core/event.ts'
+import { parseCallId } from '../../src/core/ids.ts'
+import { memory } from '../../src/store/memory/index.ts'
+import { sqlite } from '../../src/store/sqlite/index.ts'
+import type { Append, AppendResult, LeaseUse, Store } from '../../src/store/store.ts'
+import { createRandom, type Random } from '../../src/testing/random.ts'
+import {
+  at,
+  begun,
+  createThread,
+  ended,
+  fact,
+  recorded,
+  resumed,
+  settled,
+  started,
+  succeeded,
+  text,
+  thread,
+  turn,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { openTestDatabase } from '../postgres/test-database.ts'
+import { temporaryFile } from '../sqlite/temporary-file.ts'
+
+/** Two processes on one database. The store in memory has one, which plays both. */
+interface Pair {
+  readonly stores: readonly [Store, Store]
+  fence: number
+}
+
+/** What one of them does: the lease is the pair's own, because fences differ from store to store. */
+interface Deed {
+  readonly who: 0 | 1
+  readonly appends: readonly (Omit<Append, 'threadId' | 'lease'> & { readonly as: As })[]
+}
+type As = 'nobody' | 'run' | 'taker' | 'leaver'
+
+const ids = Array.from({ length: 5 }, (_, index) => parseCallId(`call-${index}`))
+const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
+
+function randomFacts(random: Random): readonly NewEvent[] {
+  const id = random.pick(ids)
+  return random.pick<() => readonly NewEvent[]>([
+    () => [recorded(id, { input: { of: id } })],
+    () => [recorded(id, { input: { of: id } }), begun(id)],
+    () => ids.flatMap((each) => [recorded(each), begun(each)]),
+    () => [recorded(id, { approval: 'required' })],
+    () => [fact({ type: 'call-announced', callId: id, call: originOf(id) })],
+    () => [begun(id)],
+    () => [succeeded({ result: id }, id)],
+    () => ids.map((each) => succeeded('together', each)),
+    () => [settled({ state: 'failed', cause: 'tool-error', error: 'no' }, id)],
+    () => [settled({ state: 'unknown', cause: 'crashed' }, id)],
+    () => [fact({ type: 'call-decided', callId: id, decision })],
+    () => text('some'),
+    () => [fact({ type: 'turn-paused', waitingFor: 'client' })],
+    () => [resumed()],
+    () => [ended()],
+  ])()
+}
+
+const originOf = (id: (typeof ids)[number]) => ({ id, providerCallId: id, name: 'look_up' })
+
+function randomDeed(random: Random): Deed {
+  const who = random.chance(0.7) ? 0 : 1
+  if (random.chance(0.06)) return { who, appends: [{ as: 'taker', events: [] }] }
+  const count = random.chance(0.2) ? 2 : 1
+  const appends = Array.from({ length: count }, () => ({
+    as: random.chance(0.85) ? ('run' as const) : ('nobody' as const),
+    events: upToEnd(Array.from({ length: 1 + random.int(2) }, () => randomFacts(random)).flat()),
+  }))
+  return { who, appends }
+}
+
+/** Nobody ends a turn and goes on with it in one breath. */
+function upToEnd(events: readonly NewEvent[]): readonly NewEvent[] {
+  const end = events.findIndex(({ type }) => type === 'turn-ended')
+  return end < 0 ? events : events.slice(0, end + 1)
+}
+
+async function play(pair: Pair, { who, appends }: Deed): Promise<readonly AppendResult[]> {
+  const results = await pair.stores[who].commit(
+    appends.map(({ as, ...append }) => {
+      const lease = leaseOf(as, pair.fence)
+      return { threadId: thread, ...append, ...(lease === undefined ? {} : { lease }) }
+    }),
+  )
+  for (const [index, result] of results.entries()) {
+    const isTaken = appends[index]?.as === 'taker' && result.kind === 'appended'
+    if (isTaken) pair.fence = result.fence ?? pair.fence
+  }
+  return results
+}
+
+function leaseOf(as: As, fence: number): LeaseUse | undefined {
+  if (as === 'nobody') return undefined
+  if (as !== 'taker') return { kind: 'hold', fence }
+  return { kind: 'acquire', holder: 'somebody', ttlMs: 600_000, turnId: turn, overFence: fence }
+}
+
+/** All but the fence; and of several calls that are refused, a store may name any. */
+const asSaid = (results: readonly AppendResult[]) =>
+  results.map((result) => {
+    if (result.kind === 'illegal') return { kind: result.kind, subject: result.subject }
+    if (result.kind === 'fenced') return { kind: result.kind }
+    const { fence, ...said } = result as AppendResult & { fence?: number }
+    return said
+  })
+
+async function compare(
+  open: () => Promise<readonly [Store, Store]>,
+  seed: number,
+): Promise<number> {
+  const one = memory()
+  const pairs: readonly Pair[] = [
+    { stores: [one, one], fence: 0 },
+    { stores: await open(), fence: 0 },
+  ]
+  const random = createRandom(seed)
+  const begin: Deed = { who: 0, appends: [{ as: 'taker', events: [started()] }] }
+  const deeds = [begin, ...Array.from({ length: 40 }, () => randomDeed(random))]
+  for (const pair of pairs) await createThread(pair.stores[0])
+  let stored = 0
+  for (const [index, deed] of deeds.entries()) {
+    const [expected = [], found = []] = [await play(pairs[0]!, deed), await play(pairs[1]!, deed)]
+    const where = `seed ${seed}, deed ${index}: ${JSON.stringify(deed)}`
+    expect(asSaid(found), where).toEqual(asSaid(expected))
+    stored += found.filter(({ kind }) => kind === 'appended').length
+    const reader = pairs[1]!.stores[random.chance(0.5) ? 0 : 1]
+    expect(await reader.readMessage(thread, turn), where).toEqual(
+      await one.readMessage(thread, turn),
+    )
+    for (const id of ids) {
+      const [theirs, ours] = [await one.readCall(thread, id), await reader.readCall(thread, id)]
+      expect(ours?.call, `${where} ${id}`).toEqual(theirs?.call)
+    }
+  }
+  return stored
+}
+
+/** Whoever remembers, and whoever has to look, says the same as a store that does neither. */
+describe('two processes that write to one turn', () => {
+  it('[LG1 CL2 CL3] say on SQLite what they say in memory', async () => {
+    let stored = 0
+    for (let seed = 1; seed <= 60; seed++) {
+      stored += await compare(async () => {
+        const file = temporaryFile()
+        const stores = [sqlite(file), sqlite(file)] as const
+        onTestFinished(() => Promise.all(stores.map((store) => store.close())).then(() => {}))
+        return stores
+      }, seed)
+    }
+    expect(stored).toBeGreaterThan(600)
+  })
+
+  it('[LG1 CL2 CL3] say on PostgreSQL what they say in memory', async () => {
+    let stored = 0
+    for (let seed = 101; seed <= 120; seed++) {
+      stored += await compare(async () => {
+        const database = await openTestDatabase()
+        return [database.open({ poolSize: 2 }), database.open({ poolSize: 2 })]
+      }, seed)
+    }
+    expect(stored).toBeGreaterThan(200)
+  })
+})
