@@ -36,11 +36,13 @@ const areFresh = (schema: string, ids: string) =>
  * More facts of a turn, with calls that may have rows. More values: their ids, for each the lives it may
  * be found in (as words in spaces, one of them `absent`), and the rest as above.
  *
- * By way of the conflict each call is a probe of the primary key, whatever the planner guesses.
+ * By way of the conflict each call is a probe of the primary key, whatever the planner guesses. A turn that
+ * somebody runs may have calls without rows: only the run may write about its calls in this way.
  */
 export const appendToTurn = (schema: string): string => {
   const knownOf = (id: string) => `($11::text[])[array_position($10::text[], ${id})]`
-  return `WITH ${moved(schema)}, written AS (
+  const isNobodys = 'AND ($4::bigint IS NOT NULL OR lease_turn IS DISTINCT FROM $2)'
+  return `WITH ${moved(schema, isNobodys)}, written AS (
      INSERT INTO ${schema}.calls AS stored
        (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
      SELECT $1, c.id, $2, moved.seq - $7 + c.place, coalesce(c.name, ''), c.life,
