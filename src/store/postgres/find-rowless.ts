@@ -44,8 +44,11 @@ export async function completeAppend(
   }
   if (turns.length === 0) return asItIs
   const memory = memories.recall(append.threadId)
+  // The fence as well: a thread that was made anew may stand at the same seq.
   const isRemembered =
     memory?.isWhole === true &&
+    append.lease?.kind !== 'acquire' &&
+    append.lease?.fence === memory.fence &&
     turns.every((id) => id === memory.turnId) &&
     memory.seq === (append.expectedSeq ?? memory.seq)
   const known = isRemembered

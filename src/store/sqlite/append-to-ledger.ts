@@ -26,7 +26,7 @@ export function appendToLedger(
   if (expectedSeq !== undefined && expectedSeq !== before) return { kind: 'stale', seq: before }
   const refusal = checkLease(place, use, context)
   if (refusal !== undefined) return refusal
-  const recall = (turnId: MessageId) => context.runs.recall(append.threadId, turnId, before)
+  const recall = (turnId: MessageId) => context.runs.recall(append.threadId, turnId, place)
   const outcome = checkAppend(statements, place, append, plan, recall)
   if (outcome.kind === 'illegal') return outcome
 

@@ -24,7 +24,7 @@ export interface SteadyRuns {
   /** Undefined: not such an append, or not as remembered. Then nothing was written. */
   append(statements: LedgerStatements, append: Append, plan: AppendPlan): AppendResult | undefined
   /** The calls of a turn that have no row, if that is remembered and the thread stands there. */
-  recall(threadId: ThreadId, turnId: MessageId, seq: Seq): RowlessCalls | undefined
+  recall(threadId: ThreadId, turnId: MessageId, place: LeaseRow): RowlessCalls | undefined
   /** What an append that went the long way leaves. */
   learn(append: Append, plan: AppendPlan, lease: LeaseRow, seq: Seq, outcome: AppendOutcome): void
   forget(threadId: ThreadId): void
@@ -61,10 +61,10 @@ export function createSteadyRuns(): SteadyRuns {
       return { kind: 'appended', firstSeq: before + 1, seq, fence, stopRequested }
     },
 
-    recall(threadId, turnId, seq) {
+    recall(threadId, turnId, { fence, seq }) {
       const run = runs.get(threadId)
-      const isKnown = run?.isWhole === true && run.turnId === turnId && run.seq === seq
-      return isKnown ? run.rowless : undefined
+      if (run?.isWhole !== true || run.turnId !== turnId) return undefined
+      return run.fence === fence && run.seq === seq ? run.rowless : undefined
     },
 
     learn({ threadId }, plan, { thread, fence, holder, turnId }, seq, outcome) {
