@@ -107,6 +107,14 @@ const asSaid = (results: readonly AppendResult[]) =>
     return said
   })
 
+async function readAll(store: Store) {
+  const calls = await Promise.all(ids.map((id) => store.readCall(thread, id)))
+  return {
+    turn: await store.readMessage(thread, turn),
+    calls: calls.map((found) => found?.call),
+  }
+}
+
 async function compare(stores: Pair['stores'], seed: number): Promise<number> {
   const one = memory()
   const pairs = [
@@ -124,16 +132,10 @@ async function compare(stores: Pair['stores'], seed: number): Promise<number> {
     const expected = await play(pairs[0], deed)
     const found = await play(pairs[1], deed)
     const where = `seed ${seed}, deed ${index}: ${JSON.stringify(deed)}`
-    expect(asSaid(found), where).toEqual(asSaid(expected))
+    expect({ where, said: asSaid(found) }).toEqual({ where, said: asSaid(expected) })
     stored += found.filter(({ kind }) => kind === 'appended').length
     const reader = stores[random.chance(0.5) ? 0 : 1]
-    expect(await reader.readMessage(thread, turn), where).toEqual(
-      await one.readMessage(thread, turn),
-    )
-    for (const id of ids) {
-      const [theirs, ours] = [await one.readCall(thread, id), await reader.readCall(thread, id)]
-      expect(ours?.call, `${where} ${id}`).toEqual(theirs?.call)
-    }
+    expect({ where, ...(await readAll(reader)) }).toEqual({ where, ...(await readAll(one)) })
   }
   return stored
 }
