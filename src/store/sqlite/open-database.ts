@@ -6,13 +6,6 @@ import { isLocked, toStoreFault } from './sqlite-error.ts'
 /** "hold", so that a file can be told from other people's databases. */
 const applicationId = 0x686f6c64
 
-/**
- * How long the log grows before it is copied into the database, which somebody's commit waits for. The
- * same few pages are written again and again, so a log of four times the default is copied four times
- * more seldom, and each time costs little more. 16 MB.
- */
-const logPages = 4_000
-
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
@@ -20,7 +13,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     migrate(db)
     useWriteAheadLog(db, busyTimeoutMs)
-    db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${logPages}`)
+    db.exec('PRAGMA synchronous = FULL')
     return db
   } catch (error) {
     // Rolls back what the migration had begun.
