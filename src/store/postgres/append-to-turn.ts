@@ -49,12 +49,10 @@ export async function appendToTurn(
     memories.remember(threadId, { ...memory, seq: result.seq })
     return result
   }
-  const calls = encodeCalls(plan.calls)
+  const calls = plan.calls.size === 0 ? [] : encodeCalls(plan.calls)
   if (calls === undefined) return undefined
-  const result =
-    plan.calls.size === 0
-      ? await write(statements.appendPack, expectedSeq)
-      : await write(statements.appendToTurn, expectedSeq, calls)
+  const statement = calls.length === 0 ? statements.appendPack : statements.appendToTurn
+  const result = await write(statement, expectedSeq, calls)
   if (result !== undefined) memories.learn(planned, result, undefined)
   return result
 }
