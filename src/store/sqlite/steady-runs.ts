@@ -68,12 +68,15 @@ export function createSteadyRuns(): SteadyRuns {
     },
 
     learn({ threadId }, plan, { thread, fence, holder, turnId }, seq, outcome) {
-      const turn = turnId === null ? undefined : outcome.turns.get(turnId)
       const before = runs.get(threadId)
       runs.delete(threadId)
-      if (holder === null || turnId === null || turn?.status !== 'running') return
+      if (holder === null || turnId === null) return
       const goesOn = before?.fence === fence && before.seq === seq - plan.size
       const known = goesOn && before.turnId === turnId ? before : undefined
+      const turn = outcome.turns.get(turnId)
+      // A heartbeat says nothing of the turn.
+      if (turn === undefined && known !== undefined && plan.size === 0) runs.set(threadId, known)
+      if (turn?.status !== 'running') return
       const lives = known?.lives ?? new Map<CallId, CallLife>()
       const rowless = new Map(outcome.rowless.get(turnId) ?? known?.rowless)
       for (const [id, { life }] of outcome.calls) {
