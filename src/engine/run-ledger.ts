@@ -8,6 +8,7 @@ import { FencedError, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
+import { createHeldNews } from './held-news.ts'
 import type { Hub } from './hub.ts'
 import { type Frame, toFrame } from './tail.ts'
 
@@ -68,9 +69,6 @@ export interface RunLedgerOptions {
   readonly onFault: (error: unknown) => void
 }
 
-/** How long followers may wait for a run that writes without a pause. */
-const longestHeldMs = 5
-
 export function createRunLedger(options: RunLedgerOptions): RunLedger {
   const { store, committer, hub, clock, threadId, fence } = options
   const buffer = createEventBuffer()
@@ -80,6 +78,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let broken: Error | null = null
   let flush: Promise<void> | null = null
   const underWay: (readonly NewTurnEvent[])[] = []
+  const news = createHeldNews(clock, () => flush !== null)
 
   const take = (): readonly NewTurnEvent[] => {
     cancelTimer?.()
@@ -135,28 +134,13 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       } finally {
         // In one breath with the fold: what is no longer under way is in the turn, or lost.
         underWay.shift()
-        if (held.push(() => tell(frame)) === 1) heldSince = clock.now()
-        if (isLast || broken !== null) tellFollowers()
-        else clock.soon(tellIfDue)
+        news.add(() => tell(frame))
+        if (isLast || broken !== null) news.tell()
+        else clock.soon(() => news.tellIfDue())
       }
     })
     last = settled.catch(() => undefined)
     return settled
-  }
-
-  /** What was committed and its followers do not know yet. */
-  const held: (() => void)[] = []
-  let heldSince = 0
-  const tellFollowers = () => {
-    for (const tell of held.splice(0)) tell()
-  }
-  /**
-   * The run comes first: while it is about to write again, what was committed waits, so that followers
-   * are served while the store works and not before. A run that never pauses tells them all the same.
-   */
-  const tellIfDue = () => {
-    const isAboutToWrite = flush !== null && clock.now() - heldSince < longestHeldMs
-    if (!isAboutToWrite) tellFollowers()
   }
 
   const breakOff = (events: readonly NewTurnEvent[], error: unknown): void => {
@@ -201,7 +185,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     }).then(() => {
       flush = null
       const written = ledger.commit()
-      clock.soon(tellIfDue)
+      clock.soon(() => news.tellIfDue())
       return written
     })
     return flush
