@@ -14,11 +14,22 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
     await first.page.waitForURL(/\/t\//)
     const second = await chatIn(await first.page.context().newPage(), first.page.url())
     await second.page.locator('.hf-approval').waitFor()
+    // Neither goes to the server before both have been made: one that wins takes away the other's button.
+    let clicks = 0
+    const both = Promise.withResolvers<void>()
+    for (const { page } of [first, second]) {
+      await page.route(/\/decisions?$/, async (route) => {
+        if (++clicks === 2) both.resolve()
+        await both.promise
+        await route.continue()
+      })
+    }
     await Promise.all([
       first.page.getByRole('button', { name: 'Accept' }).click(),
       second.page.getByRole('button', { name: 'Reject' }).click(),
     ])
     await Promise.all([first.ended(), second.ended()])
+    expect(clicks).toBe(2)
     const notes = [first, second].map((chat) => chat.page.locator('.hf-decision').first())
     const said = await Promise.all(notes.map((note) => note.textContent()))
     expect(said[0]).toMatch(/^(Accepted|Rejected) by local$/)
