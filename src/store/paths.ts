@@ -7,6 +7,12 @@ export type Paths<State extends string> = ReadonlyMap<State | 'absent', State>
 
 export const noPaths: Paths<CallLife> = new Map()
 
+/** Where all paths lead; undefined if that depends on where one starts. */
+export function findOneEnd<State extends string>(paths: Paths<State>): State | undefined {
+  const [end, ...others] = new Set(paths.values())
+  return others.length > 0 ? undefined : end
+}
+
 const callLives = [
   'absent',
   'streaming',

@@ -2,7 +2,8 @@ import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { AppendPlan, PlannedCall } from '../plan-append.ts'
+import { findOneEnd } from '../paths.ts'
+import type { AppendPlan } from '../plan-append.ts'
 import { type CallSteps, type CallWrite, stepCalls } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
 import { type PlannedAppend, textSeparator } from './encode-appends.ts'
@@ -159,16 +160,11 @@ const toColumns = (calls: readonly CallColumns[]): Values => [
 function encodeCalls(calls: AppendPlan['calls']): Values | undefined {
   const columns: CallColumns[] = []
   for (const [id, call] of calls) {
-    const life = findOneLife(call.paths)
+    const life = findOneEnd(call.paths)
     if (life === undefined) return undefined
     columns.push({ ...call, id, from: [...call.paths.keys()], place: call.offset + 1, life })
   }
   return toColumns(columns)
-}
-
-function findOneLife(paths: PlannedCall['paths']): CallLife | undefined {
-  const [life, ...others] = new Set(paths.values())
-  return others.length > 0 ? undefined : life
 }
 
 /** A JSON text is never empty, so an empty one stands for none. */

@@ -1,5 +1,6 @@
 import type { CallId, MessageId, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
+import { findOneEnd } from '../paths.ts'
 import type { PlannedCall, PlannedTurn } from '../plan-append.ts'
 import type { RowlessCalls, RunMemory } from '../run-memory.ts'
 import type { AppendResult } from '../store.ts'
@@ -77,7 +78,5 @@ function lifeAfter(
   rowless: RowlessCalls,
 ): CallLife | undefined {
   const before = rowless.get(id)?.life ?? lives.get(id)
-  if (before !== undefined) return paths.get(before)
-  const [life, ...others] = new Set(paths.values())
-  return others.length === 0 ? life : undefined
+  return before === undefined ? findOneEnd(paths) : paths.get(before)
 }
