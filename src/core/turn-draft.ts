@@ -10,6 +10,7 @@ export interface CallPlace {
 
 type Head = Omit<Turn, 'steps' | 'lastSeq' | 'unreadable'>
 type OwnedStep = { step: Step; parts: Part[] }
+type Place = Omit<CallPlace, 'call'>
 
 /**
  * A turn while a run of events is folded into it. The array of steps, and the parts of a step, are
@@ -35,9 +36,8 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const { steps: before, lastSeq, unreadable, ...head } = turn
   const steps = [...before]
   const owned = new Map<number, OwnedStep>()
-  const places = new Map<CallId, { step: number; part: number }>()
-  // The calls of the steps from here on have their places; those before are looked at when needed.
-  let placedFrom = steps.length
+  // Of calls that were added in this run; the others are where they were before it.
+  const added = new Map<CallId, Place>()
 
   const own = (index: number): OwnedStep => {
     let mine = owned.get(index)
@@ -53,18 +53,18 @@ export function createTurnDraft(turn: Turn): TurnDraft {
     owned.get(index)?.parts ?? (steps[index] as Step).parts
 
   // From the last step backwards: what is said of a call is most often said of one of the last.
-  const placeStep = (): boolean => {
-    if (placedFrom === 0) return false
-    placedFrom--
-    for (const [part, value] of partsAt(placedFrom).entries()) {
-      if (value.type === 'call') places.set(value.id, { step: placedFrom, part })
+  const placeBefore = (id: CallId): Place | undefined => {
+    for (let step = before.length - 1; step >= 0; step--) {
+      const part = callsIn(before[step] as Step).get(id)
+      if (part !== undefined) return { step, part }
     }
-    return true
+    return undefined
   }
 
-  const placeOf = (at: { step: number; part: number }): CallPlace => ({
-    ...at,
-    call: partsAt(at.step)[at.part] as Call,
+  const placeOf = ({ step, part }: Place): CallPlace => ({
+    step,
+    part,
+    call: partsAt(step)[part] as Call,
   })
 
   return {
@@ -89,7 +89,7 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       const index = steps.length - 1
       const { parts } = own(index)
       parts.push(part)
-      if (part.type === 'call') places.set(part.id, { step: index, part: parts.length - 1 })
+      if (part.type === 'call') added.set(part.id, { step: index, part: parts.length - 1 })
     },
     changePart(fits, change) {
       for (let step = steps.length - 1; step >= 0; step--) {
@@ -104,13 +104,13 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       return false
     },
     findCall(id) {
-      let at = places.get(id)
-      while (at === undefined && placeStep()) at = places.get(id)
+      const at = added.get(id) ?? placeBefore(id)
       return at === undefined ? undefined : placeOf(at)
     },
     allCalls() {
-      while (placeStep());
-      return [...places.values()].map(placeOf)
+      return steps.flatMap((_, step) =>
+        partsAt(step).flatMap((call, part) => (call.type === 'call' ? [{ step, part, call }] : [])),
+      )
     },
     replaceCall(place, call) {
       own(place.step).parts[place.part] = call
@@ -120,4 +120,18 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       return { ...this.head, lastSeq: this.lastSeq, steps, unreadable: this.unreadable }
     },
   }
+}
+
+const knownCalls = new WeakMap<Step, ReadonlyMap<CallId, number>>()
+
+/** Where the calls of a step are. Most steps are the same from one run of events to the next. */
+function callsIn(step: Step): ReadonlyMap<CallId, number> {
+  const known = knownCalls.get(step)
+  if (known !== undefined) return known
+  const found = new Map<CallId, number>()
+  for (const [index, part] of step.parts.entries()) {
+    if (part.type === 'call') found.set(part.id, index)
+  }
+  knownCalls.set(step, found)
+  return found
 }

@@ -87,27 +87,26 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   }
 
   /** What `turn` becomes with these: kept, because they are most often committed next. */
-  let ahead: {
-    readonly from: Turn
-    readonly events: readonly NewTurnEvent[]
-    readonly to: Turn
-  } | null = null
+  let ahead: (Folded & { readonly from: Turn; readonly events: readonly NewTurnEvent[] }) | null =
+    null
 
   const expect = (): Turn => {
     const events = [...underWay.flat(), ...buffer.peek()]
     if (events.length === 0) return turn
-    const to = foldOn(events, number(events, turn.lastSeq + 1))
-    ahead = { from: turn, events, to }
-    return to
+    ahead = { from: turn, events, ...foldOn(events, turn.lastSeq + 1) }
+    return ahead.to
   }
 
   /** Folds onto the turn, but for what has been folded onto it ahead. */
-  const foldOn = (events: readonly NewTurnEvent[], facts: readonly TurnEvent[]): Turn => {
+  const foldOn = (events: readonly NewTurnEvent[], first: Seq): Folded => {
     const known = ahead?.from === turn && isStart(ahead.events, events) ? ahead : null
-    if (known === null) return foldTurn(turn, facts)
-    const count = known.events.length
-    const lastSeq = facts[count - 1]?.seq ?? turn.lastSeq
-    return foldTurn({ ...known.to, lastSeq }, facts.slice(count))
+    if (known?.facts[0]?.seq !== first) {
+      const facts = number(events, first)
+      return { facts, to: foldTurn(turn, facts) }
+    }
+    const count = known.facts.length
+    const more = number(events.slice(count), first + count)
+    return { facts: [...known.facts, ...more], to: foldTurn(known.to, more) }
   }
 
   const submit = (append: Omit<Append, 'threadId'>): Promise<AppendResult> => {
@@ -151,8 +150,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** Takes what was committed into the turn, and gives it as its followers get it. */
   const absorb = (events: readonly NewTurnEvent[], result: Appended): Frame | null => {
-    const facts = number(events, result.firstSeq)
-    turn = foldOn(events, facts)
+    const { facts, to } = foldOn(events, result.firstSeq)
+    turn = to
     ahead = null
     seq = result.seq
     return facts.length === 0 ? null : toFrame(facts, result, turn)
@@ -279,6 +278,10 @@ const number = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent
 const isStart = (start: readonly unknown[], whole: readonly unknown[]): boolean =>
   start.length <= whole.length && start.every((item, index) => item === whole[index])
 
+interface Folded {
+  readonly facts: readonly TurnEvent[]
+  readonly to: Turn
+}
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
 
 const isOf = (event: object, turnId: MessageId): event is TurnEvent =>

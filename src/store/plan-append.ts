@@ -1,4 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
+import type { CallOutput } from '../core/call.ts'
 import {
   isTurnEvent,
   type NewEvent,
@@ -11,7 +12,6 @@ import type { Json } from '../core/json.ts'
 import { type CallLife, isCallEvent } from '../core/life.ts'
 import type { TurnStatus, UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
-import { withDefined } from '../core/with-defined.ts'
 import { createPackBuilder, type PlannedPack } from './event-pack.ts'
 import { extendCallPaths, extendTurnPaths, noPaths, type Paths } from './paths.ts'
 
@@ -59,10 +59,11 @@ export interface PlannedCall {
   /** The offset of the first event of the call in this append; its order if the call is new. */
   readonly offset: number
   readonly paths: Paths<CallLife>
-  readonly name?: string
-  readonly input?: string
-  readonly output?: string
-  readonly modelOutput?: string
+  /** For the call's own row; null where the append does not say it. */
+  readonly name: string | null
+  readonly input: string | null
+  readonly output: string | null
+  readonly modelOutput: string | null
 }
 
 export function planAppend(events: readonly NewEvent[]): AppendPlan {
@@ -125,15 +126,23 @@ function planCall(
   offset: number,
 ): PlannedCall {
   const isElsewhere = planned !== undefined && planned.turnId !== event.turnId
-  const paths = isElsewhere ? noPaths : extendCallPaths(planned?.paths, event)
-  const base = planned ?? { turnId: event.turnId, offset }
-  return { ...base, paths, ...callColumns(event) }
+  const columns = callColumns(event)
+  return {
+    turnId: planned?.turnId ?? event.turnId,
+    offset: planned?.offset ?? offset,
+    paths: isElsewhere ? noPaths : extendCallPaths(planned?.paths, event),
+    name: columns?.name ?? planned?.name ?? null,
+    input: columns?.input ?? planned?.input ?? null,
+    output: columns?.output ?? planned?.output ?? null,
+    modelOutput: columns?.modelOutput ?? planned?.modelOutput ?? null,
+  }
 }
 
-/** What an event writes into the call's own row. */
+type Columns = Partial<Pick<PlannedCall, 'name' | 'input' | 'output' | 'modelOutput'>>
+
 function callColumns(
   event: Extract<NewTurnEvent, { readonly callId: CallId }>,
-): Pick<PlannedCall, 'name' | 'input' | 'output' | 'modelOutput'> | undefined {
+): Columns | undefined {
   switch (event.type) {
     case 'call-announced':
       return { name: event.call.name }
@@ -146,29 +155,27 @@ function callColumns(
         ? undefined
         : { input: JSON.stringify(event.editedInput) }
     case 'call-settled':
-      return event.outcome.state === 'succeeded'
-        ? withDefined(outputColumn(event.outcome.output), {
-            modelOutput: textOf(event.outcome.modelOutput),
-          })
-        : undefined
+      if (event.outcome.state !== 'succeeded') return undefined
+      return {
+        output: textOfOutput(event.outcome.output),
+        modelOutput: textOf(event.outcome.modelOutput),
+      }
     case 'call-resolved':
       if (event.resolution.kind !== 'done') return undefined
-      return outputColumn(event.output ?? { kind: 'inline', value: null })
+      return { output: textOfOutput(event.output ?? { kind: 'inline', value: null }) }
     default:
       return undefined
   }
 }
 
-const textOf = (value: Json | undefined): string | undefined =>
-  value === undefined ? undefined : JSON.stringify(value)
+const textOf = (value: Json | undefined): string | null =>
+  value === undefined ? null : JSON.stringify(value)
 
-function outputColumn(output: { kind: 'inline'; value: Json } | { kind: 'omitted' }): {
-  readonly output: string
-} {
+function textOfOutput(output: CallOutput): string {
   if (output.kind === 'omitted') {
     throw new HoldfastError('bad-event', 'A lazily read result cannot be stored again.')
   }
-  return { output: JSON.stringify(output.value) }
+  return JSON.stringify(output.value)
 }
 
 function toMessage(

@@ -38,13 +38,15 @@ export interface RunMemory {
   readonly isWhole: boolean
 }
 
+/** Null: it has none. */
+export type CallOutputs = Pick<PlannedCall, 'output' | 'modelOutput'>
+
 export type CallWrite =
   | {
       readonly kind: 'insert'
       readonly id: CallId
       readonly row: RowlessCall
-      readonly output: string | null
-      readonly modelOutput: string | null
+      readonly call: CallOutputs
     }
   | {
       readonly kind: 'update'
@@ -78,7 +80,7 @@ export function stepCalls(memory: RunMemory, { calls }: AppendPlan): CallSteps |
       continue
     }
     const row = toRow(call, to, rowless, memory.seq)
-    if (!isOnItsWay(to)) writes.push({ kind: 'insert', id, row, ...outputsOf(call) })
+    if (!isOnItsWay(to)) writes.push({ kind: 'insert', id, row, call })
     else {
       onTheirWay.push([id, row])
       if (rowless === undefined) fresh.push(id)
@@ -105,11 +107,6 @@ export const toRow = (
   name: name ?? known?.name ?? '',
   input: input ?? known?.input ?? null,
   seq: known?.seq ?? before + offset + 1,
-})
-
-export const outputsOf = ({ output, modelOutput }: PlannedCall) => ({
-  output: output ?? null,
-  modelOutput: modelOutput ?? null,
 })
 
 /** The same from the turn itself, for whoever has no memory of its run. */

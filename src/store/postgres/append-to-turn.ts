@@ -123,7 +123,14 @@ const encodeWrites = (writes: readonly CallWrite[], before: Seq): Values =>
   toColumns(
     writes.map((write) =>
       write.kind === 'insert'
-        ? { ...write, ...write.row, from: ['absent'], place: write.row.seq - before }
+        ? {
+            ...write.row,
+            output: write.call.output,
+            modelOutput: write.call.modelOutput,
+            id: write.id,
+            from: ['absent'],
+            place: write.row.seq - before,
+          }
         : {
             ...write.call,
             id: write.id,
@@ -139,10 +146,10 @@ interface CallColumns {
   readonly from: readonly string[]
   readonly place: number
   readonly life: CallLife
-  readonly name?: string
-  readonly input?: string | null
-  readonly output?: string | null
-  readonly modelOutput?: string | null
+  readonly name: string | null
+  readonly input: string | null
+  readonly output: string | null
+  readonly modelOutput: string | null
 }
 
 const toColumns = (calls: readonly CallColumns[]): Values => [
@@ -150,7 +157,7 @@ const toColumns = (calls: readonly CallColumns[]): Values => [
   calls.map(({ from }) => ` ${from.join(' ')} `),
   calls.map(({ place }) => place),
   calls.map(({ life }) => life),
-  calls.map(({ name }) => (name === undefined ? null : toPlainText(name))),
+  calls.map(({ name }) => (name === null ? null : toPlainText(name))),
   joinTexts(calls.map(({ input }) => input)),
   joinTexts(calls.map(({ output }) => output)),
   joinTexts(calls.map(({ modelOutput }) => modelOutput)),
@@ -168,5 +175,5 @@ function encodeCalls(calls: AppendPlan['calls']): Values | undefined {
 }
 
 /** A JSON text is never empty, so an empty one stands for none. */
-const joinTexts = (texts: readonly (string | null | undefined)[]): string | null =>
-  texts.every((text) => text == null) ? null : texts.map((text) => text ?? '').join(textSeparator)
+const joinTexts = (texts: readonly (string | null)[]): string | null =>
+  texts.every((text) => text === null) ? null : texts.map((text) => text ?? '').join(textSeparator)

@@ -143,7 +143,7 @@ function encodeCall(id: string, call: PlannedCall, pack: Pack): object {
     ...encodePaths(id, call.paths),
     turn: call.turnId,
     place: call.offset + 1,
-    name: call.name === undefined ? undefined : toPlainText(call.name),
+    name: call.name === null ? undefined : toPlainText(call.name),
     input: pack(call.input),
     output: pack(call.output),
     model: pack(call.modelOutput),

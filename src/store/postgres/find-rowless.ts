@@ -2,8 +2,8 @@ import { foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import {
+  type CallOutputs,
   findRowless,
-  outputsOf,
   type RowlessCall,
   type RowlessCalls,
   toRow,
@@ -128,7 +128,7 @@ function completeCalls(
     else if (to === undefined) calls.set(id, { ...call, paths: new Map() })
     else {
       const row = toRow(call, to, rowless, before)
-      calls.set(id, toPlanned(call.turnId, row, before, outputsOf(call)))
+      calls.set(id, toPlanned(call.turnId, row, before, call))
     }
   }
   for (const [turnId, rowless] of found) {
@@ -140,7 +140,12 @@ function completeCalls(
   // It is for the database to refuse, once nothing else speaks against the append: no call has the id of
   // its turn, and none can come from nowhere.
   for (const turnId of left) {
-    calls.set(turnId as string as CallId, { turnId, offset: plan.size, paths: new Map() })
+    calls.set(turnId as string as CallId, {
+      ...nothing,
+      turnId,
+      offset: plan.size,
+      paths: new Map(),
+    })
   }
   return calls
 }
@@ -150,15 +155,10 @@ function toPlanned(
   turnId: MessageId,
   { life, name, input, seq }: RowlessCall,
   before: Seq,
-  { output = null, modelOutput = null }: Partial<ReturnType<typeof outputsOf>> = {},
+  { output, modelOutput }: CallOutputs = nothing,
 ): PlannedCall {
-  return {
-    turnId,
-    offset: seq - before - 1,
-    paths: new Map([['absent', life]]),
-    name,
-    ...(input === null ? {} : { input }),
-    ...(output === null ? {} : { output }),
-    ...(modelOutput === null ? {} : { modelOutput }),
-  }
+  const paths = new Map([['absent', life] as const])
+  return { turnId, offset: seq - before - 1, paths, name, input, output, modelOutput }
 }
+
+const nothing = { name: null, input: null, output: null, modelOutput: null }

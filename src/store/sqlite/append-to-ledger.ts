@@ -2,7 +2,7 @@ import type { NewEvent } from '../../core/event.ts'
 import type { MessageId, Seq } from '../../core/ids.ts'
 import type { AppendPlan } from '../plan-append.ts'
 import { type PlannedSeal, planSeals } from '../plan-seals.ts'
-import { outputsOf, toRow } from '../run-memory.ts'
+import { toRow } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
 import { type AppendContext, checkLease, writeLease } from './check-lease.ts'
@@ -112,7 +112,7 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
     if (from !== undefined) updateCall(statements, { thread, turn }, { id, call, from, to })
     else {
       const row = toRow(call, to, rowless, before)
-      insertCall(statements, { thread, turn }, { id, row, ...outputsOf(call) })
+      insertCall(statements, { thread, turn }, { id, row, call })
     }
   }
   // A turn that waits has rows for all its calls: others look for them now.
@@ -121,11 +121,8 @@ function writeCalls(statements: LedgerStatements, facts: Facts): void {
     if (turn === undefined || turn.status === 'running') continue
     for (const [id, row] of calls) {
       if (outcome.calls.has(id)) continue
-      insertCall(
-        statements,
-        { thread, turn: turn.seq },
-        { id, row, output: null, modelOutput: null },
-      )
+      const call = { output: null, modelOutput: null }
+      insertCall(statements, { thread, turn: turn.seq }, { id, row, call })
     }
   }
 }

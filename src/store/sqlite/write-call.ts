@@ -16,7 +16,7 @@ type Update = Omit<Extract<CallWrite, { readonly kind: 'update' }>, 'kind'>
 export function insertCall(
   statements: LedgerStatements,
   { thread, turn }: CallPlace,
-  { id, row, output, modelOutput }: Insert,
+  { id, row, call: { output, modelOutput } }: Insert,
 ): void {
   const { seq, name, life, input } = row
   statements.insertCall.run(thread, id, turn, seq, name, life, input, output, modelOutput)
@@ -28,7 +28,7 @@ export function updateCall(
   { thread, turn }: CallPlace,
   { id, call, from, to }: Update,
 ): boolean {
-  const { name = null, input = null, output = null, modelOutput = null } = call
+  const { name, input, output, modelOutput } = call
   const known = [thread, id, turn, from] as const
   const { changes } =
     name === null && input === null
