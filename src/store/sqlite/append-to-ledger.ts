@@ -5,12 +5,13 @@ import { type PlannedSeal, planSeals } from '../plan-seals.ts'
 import { toRow } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type AppendOutcome, checkAppend } from './check-append.ts'
-import { type AppendContext, checkLease, writeLease } from './check-lease.ts'
-import { findPlace, settlePlace } from './create-thread.ts'
+import { type AppendContext, checkLease } from './check-lease.ts'
+import { findPlace } from './create-thread.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { sealTurn } from './seal-turn.ts'
 import { insertCall, updateCall } from './write-call.ts'
+import { writeThread } from './write-thread.ts'
 
 /** One append inside the transaction of its group. */
 export function appendToLedger(
@@ -30,7 +31,7 @@ export function appendToLedger(
   const outcome = checkAppend(statements, place, append, plan, recall)
   if (outcome.kind === 'illegal') return outcome
 
-  const row = settlePlace(statements, place, append, context.nextCounter)
+  const row = writeThread(statements, place, append, plan, context)
   const { thread } = row
   const seq = before + plan.size
   const seals = planSeals(append)
@@ -40,18 +41,16 @@ export function appendToLedger(
     writeStatuses(statements, facts)
     writePacks(statements, facts)
     writeCalls(statements, facts)
-    writeThread(statements, facts, context.nextCounter())
     writeSeals(statements, facts)
   }
   for (const id of seal) if (!seals.has(id)) sealTurn(statements, thread, id)
-  const lease = use === undefined ? row : writeLease(statements, row, use, context)
-  context.runs.learn(append, plan, lease, seq, outcome)
+  context.runs.learn(append, plan, row, seq, outcome)
   return {
     kind: 'appended',
     firstSeq: before + 1,
     seq,
-    ...(use === undefined ? {} : { fence: lease.fence }),
-    stopRequested: lease.holder !== null && lease.stopFence === lease.fence,
+    ...(use === undefined ? {} : { fence: row.fence }),
+    stopRequested: row.holder !== null && row.stopFence === row.fence,
   }
 }
 
@@ -85,10 +84,11 @@ function writeMessages(statements: LedgerStatements, facts: Facts): void {
   }
 }
 
-function writeStatuses(statements: LedgerStatements, { thread, outcome }: Facts): void {
-  for (const { seq, status, found } of outcome.turns.values()) {
+function writeStatuses(statements: LedgerStatements, { thread, outcome, seals }: Facts): void {
+  for (const [id, { seq, status, found }] of outcome.turns) {
     // A sealed turn that has facts again is no longer all in its body, whatever its status.
-    if (found !== undefined && (found.status !== status || found.isSealed === 1)) {
+    const isChanged = found !== undefined && (found.status !== status || found.isSealed === 1)
+    if (isChanged && !seals.has(id)) {
       statements.setStatus.run(status, thread, seq)
     }
   }
@@ -137,14 +137,4 @@ function writeSeals(statements: LedgerStatements, facts: Facts): void {
     statements.sealTurn.run(body, last, commit, thread, turn)
     if (!isBorn) statements.deleteTurnPacks.run({ thread, turn, last })
   }
-}
-
-function writeThread(
-  statements: LedgerStatements,
-  { thread, commit, plan: { activityAt, title } }: Facts,
-  counter: number,
-): void {
-  statements.advanceThread.run(commit, counter, thread)
-  if (activityAt !== null) statements.touchThread.run(counter, activityAt, thread)
-  if (title !== null) statements.renameThread.run(title, thread)
 }

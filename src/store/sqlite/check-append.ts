@@ -6,6 +6,7 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { AppendPlan, PlannedCall } from '../plan-append.ts'
 import type { RowlessCall, RowlessCalls } from '../run-memory.ts'
 import type { Append, AppendResult } from '../store.ts'
+import { isUnborn } from './create-thread.ts'
 import type { LeaseRow, StatusRow, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { readRowless } from './read-turn.ts'
@@ -43,12 +44,19 @@ export function checkAppend(
   recall: (turnId: MessageId) => RowlessCalls | undefined,
 ): AppendOutcome | Illegal {
   const { thread, seq: before } = place
-  const message = findBadMessage(statements, thread, events, plan)
+  const statuses = new Map<MessageId, StatusRow | undefined>()
+  const statusOf = (id: MessageId): StatusRow | undefined => {
+    // Nothing stands in a thread that is not there yet.
+    if (isUnborn(place)) return undefined
+    if (!statuses.has(id)) statuses.set(id, readStatus(statements, thread, id))
+    return statuses.get(id)
+  }
+  const message = findBadMessage(events, plan, (id) => statusOf(id)?.isShown === 1)
   if (message !== undefined) return message
 
   const rows = new Map<MessageId, StatusRow | undefined>()
   for (const id of plan.turns.keys()) {
-    const row = readStatus(statements, thread, id)
+    const row = statusOf(id)
     rows.set(id, row?.status === null ? undefined : row)
   }
 
@@ -96,7 +104,7 @@ export function checkAppend(
   }
 
   for (const id of seal) {
-    const status = turns.get(id)?.status ?? readStatus(statements, thread, id)?.status
+    const status = turns.get(id)?.status ?? statusOf(id)?.status
     const state = status ?? 'absent'
     if (state !== 'ended') return { kind: 'illegal', subject: 'turn', id, state }
   }
@@ -112,15 +120,13 @@ const readStatus = (
 
 /** In the order of the facts: a message is retired to make way for another, often of the same id. */
 function findBadMessage(
-  statements: LedgerStatements,
-  thread: ThreadKey,
   events: readonly NewEvent[],
   { messages, retired }: AppendPlan,
+  wasShown: (id: MessageId) => boolean,
 ): Illegal | undefined {
   if (messages.length === 0 && retired.length === 0) return undefined
   const known = new Map<MessageId, boolean>()
-  const isShown = (id: MessageId) =>
-    known.get(id) ?? statements.readShownStatus.get(thread, id) !== undefined
+  const isShown = (id: MessageId) => known.get(id) ?? wasShown(id)
   for (const event of events) {
     if (event.type === 'messages-retired') {
       for (const id of event.messageIds) {

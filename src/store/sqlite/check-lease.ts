@@ -1,7 +1,5 @@
-import { assertNever } from '../../core/assert-never.ts'
 import type { AppendResult, LeaseUse } from '../store.ts'
 import type { LeaseRow } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
 import type { SteadyRuns } from './steady-runs.ts'
 
 export interface LeaseContext {
@@ -38,35 +36,4 @@ export function checkLease(
   }
   if (holder === null || turnId === null || use.overFence === fence) return undefined
   return isHeld(row, context) ? { kind: 'leased', holder, turnId, fence } : undefined
-}
-
-/** The lease as it is once the use that `checkLease` allowed has been written. */
-export function writeLease(
-  statements: LedgerStatements,
-  row: LeaseRow,
-  use: LeaseUse,
-  { now, nextCounter }: AppendContext,
-): LeaseRow {
-  switch (use.kind) {
-    case 'acquire': {
-      const { holder, turnId } = use
-      // Of the whole store: a thread that is made anew under an old id does not begin again.
-      const counter = nextCounter()
-      const fence = Math.max(row.fence + 1, counter)
-      const until = Math.ceil(now() + use.ttlMs)
-      statements.acquireLease.run(fence, holder, turnId, until, counter, row.thread)
-      return { ...row, fence, holder, turnId, until, stopFence: null }
-    }
-    case 'hold': {
-      if (use.renewMs === undefined) return row
-      const until = Math.ceil(now() + use.renewMs)
-      statements.renewLease.run(until, row.thread)
-      return { ...row, until }
-    }
-    case 'release':
-      statements.releaseLease.run(row.thread)
-      return { ...row, holder: null, turnId: null, until: null }
-    default:
-      return assertNever(use)
-  }
 }

@@ -26,23 +26,26 @@ export function findPlace(
   return found.ownerId === create.ownerId ? found : undefined
 }
 
-/** Once nothing speaks against the append, its thread is there. */
-export function settlePlace(
-  statements: LedgerStatements,
-  place: LeaseRow,
-  { threadId, create }: Append,
-  nextCounter: () => number,
-): LeaseRow {
-  if (place !== unborn || create === undefined) return place
-  const thread = insertThread(statements, { id: threadId, ...create }, nextCounter())
-  return { ...place, thread }
+export const isUnborn = (place: LeaseRow): boolean => place === unborn
+
+/** What else stands in the row of a thread that is made with its first append. */
+export interface Beginning extends Pick<LeaseRow, 'seq' | 'fence' | 'holder' | 'turnId' | 'until'> {
+  readonly counter: number
+  readonly activityAt: number | null
 }
 
 export function insertThread(
   statements: LedgerStatements,
   { id, ownerId, title, at }: NewThread,
-  counter: number,
+  { seq, fence, holder, turnId, until, counter, activityAt }: Beginning,
 ): ThreadKey {
-  const { lastInsertRowid } = statements.insertThread.run({ id, ownerId, title, at, counter })
-  return Number(lastInsertRowid)
+  const lease = { fence, holder, turnId, until }
+  const row = { id, ownerId, title, at, updatedAt: activityAt ?? at, seq, counter, ...lease }
+  return Number(statements.insertThread.run(row).lastInsertRowid)
 }
+
+export const insertEmptyThread = (
+  statements: LedgerStatements,
+  thread: NewThread,
+  counter: number,
+): ThreadKey => insertThread(statements, thread, { ...unborn, counter, activityAt: null })

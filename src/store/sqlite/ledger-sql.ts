@@ -35,25 +35,25 @@ export const ledgerSql = {
     FROM threads WHERE changed > ? ORDER BY changed`,
 
   insertThread: `INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence) VALUES (:id, :ownerId, :title, :at, :at, 0, :counter, :counter, 0)`,
+    changed, fence, lease_holder, lease_turn, lease_until) VALUES (:id, :ownerId, :title, :at,
+    :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until)`,
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
   deleteMessages: 'DELETE FROM messages WHERE thread = ?',
   deleteEvents: 'DELETE FROM events WHERE thread = ?',
   deleteCalls: 'DELETE FROM calls WHERE thread = ?',
 
-  // One statement for each kind of change: SQLite rewrites every index that an UPDATE names.
+  // Besides the one for everything: SQLite rewrites every index that an UPDATE names.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
   /** Where the thread still stands there, and the lease is still held. */
   advanceRun: `UPDATE threads SET seq = ?, changed = ${lastCounter} + 1
     WHERE thread = ? AND seq = ? AND fence = ? AND lease_holder IS NOT NULL
     RETURNING stop_fence IS fence AS isStopping`,
-  touchThread: 'UPDATE threads SET activity = ?, updated_at = ? WHERE thread = ?',
+  changeThread: `UPDATE threads SET seq = :seq, changed = :counter, fence = :fence,
+    activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
+    lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence
+    WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
-  acquireLease: `UPDATE threads SET fence = ?, lease_holder = ?, lease_turn = ?, lease_until = ?,
-    stop_fence = NULL, changed = ? WHERE thread = ?`,
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
-  releaseLease: `UPDATE threads SET lease_holder = NULL, lease_turn = NULL, lease_until = NULL
-    WHERE thread = ?`,
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
   readLease: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
     FROM threads WHERE id = ?`,
@@ -69,8 +69,8 @@ export const ledgerSql = {
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
   retireMessage: `UPDATE messages SET retired_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
-  sealTurn: `UPDATE messages SET body = ?, body_seq = ?, commit_seq = ?, is_sealed = 1
-    WHERE thread = ? AND seq = ?`,
+  sealTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
+    is_sealed = 1 WHERE thread = ? AND seq = ?`,
 
   readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
     ORDER BY seq DESC ${limit}`,

@@ -58,7 +58,13 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       ownerId: OwnerId
       title: string
       at: number
+      updatedAt: number
+      seq: Seq
       counter: number
+      fence: number
+      holder: string | null
+      turnId: MessageId | null
+      until: number | null
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
     deleteMessages: prepare<InThread>(sql.deleteMessages),
@@ -69,14 +75,21 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       [Seq, ...InThread, before: Seq, fence: number],
       { readonly isStopping: 0 | 1 }
     >(sql.advanceRun),
-    touchThread: prepare<[activity: number, at: number, ...InThread]>(sql.touchThread),
+    changeThread: prepare<{
+      thread: ThreadKey
+      seq: Seq
+      counter: number
+      activity: number | null
+      activityAt: number | null
+      fence: number
+      holder: string | null
+      turnId: MessageId | null
+      until: number | null
+      stopFence: number | null
+    }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
 
-    acquireLease: prepare<
-      [fence: number, holder: string, MessageId, until: number, changed: number, ...InThread]
-    >(sql.acquireLease),
-    renewLease: prepare<[until: number, ...InThread]>(sql.renewLease),
-    releaseLease: prepare<InThread>(sql.releaseLease),
+    renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
     readLease: prepare<[ThreadId], LeaseRow>(sql.readLease),
     findLeases: prepare<[], HeldLeaseRow>(sql.findLeases),

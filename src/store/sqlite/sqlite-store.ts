@@ -7,7 +7,7 @@ import { appendToLedger } from './append-to-ledger.ts'
 import { createSqliteAudit } from './audit.ts'
 import { isHeld } from './check-lease.ts'
 import { createConnection } from './connection.ts'
-import { insertThread } from './create-thread.ts'
+import { insertEmptyThread } from './create-thread.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -76,7 +76,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
             : { kind: 'taken' }
         }
         const counter = createCounter(statements)()
-        insertThread(statements, wanted, counter)
+        insertEmptyThread(statements, wanted, counter)
         const dates = { createdAt: at, updatedAt: at }
         return {
           kind: 'created',
