@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { NewEvent } from '../../src/core/event.ts'
+import type { NewEvent, TurnEvent } from '../../src/core/event.ts'
+import { foldTurn } from '../../src/core/fold-turn.ts'
 import { type CallId, parseCallId } from '../../src/core/ids.ts'
 import { memory } from '../../src/store/memory/index.ts'
 import type { Append, AppendResult, LeaseUse, Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../../src/testing/random.ts'
 import {
+  ana,
   at,
   begun,
   createThread,
@@ -12,6 +14,7 @@ import {
   fact,
   recorded,
   resumed,
+  say,
   settled,
   started,
   succeeded,
@@ -33,7 +36,7 @@ interface Deed {
   readonly who: 0 | 1
   readonly appends: readonly (Omit<Append, 'threadId' | 'lease'> & { readonly as: As })[]
 }
-type As = 'nobody' | 'run' | 'taker'
+type As = 'nobody' | 'run' | 'taker' | 'ender'
 
 const ids = Array.from({ length: 5 }, (_, index) => parseCallId(`call-${index}`))
 const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
@@ -61,9 +64,19 @@ function randomFacts(random: Random): readonly NewEvent[] {
 
 const originOf = (id: CallId) => ({ id, providerCallId: id, name: 'look_up' })
 
+/** A question that makes its thread. */
+const asking: Deed = {
+  who: 0,
+  appends: [
+    { as: 'taker', create: { ownerId: ana, title: '', at }, events: [say('hi'), started()] },
+  ],
+}
+
 function randomDeed(random: Random): Deed {
   const who = random.chance(0.7) ? 0 : 1
   if (random.chance(0.06)) return { who, appends: [{ as: 'taker', events: [] }] }
+  if (random.chance(0.04)) return { who, appends: [{ as: 'ender', events: [ended()] }] }
+  if (random.chance(0.02)) return { ...asking, who }
   const count = random.chance(0.2) ? 2 : 1
   const appends = Array.from({ length: count }, () => ({
     as: random.chance(0.85) ? ('run' as const) : ('nobody' as const),
@@ -79,10 +92,12 @@ function upToEnd(events: readonly NewEvent[]): readonly NewEvent[] {
 }
 
 async function play(pair: Pair, { who, appends }: Deed): Promise<readonly AppendResult[]> {
-  const results = await pair.stores[who].commit(
+  const store = pair.stores[who]
+  const seal = appends.some(({ as }) => as === 'ender') ? await sealOf(store) : {}
+  const results = await store.commit(
     appends.map(({ as, ...append }) => {
       const lease = leaseOf(as, pair.fence)
-      return { threadId: thread, ...append, ...(lease === undefined ? {} : { lease }) }
+      return { threadId: thread, ...append, ...seal, ...(lease === undefined ? {} : { lease }) }
     }),
   )
   for (const [index, result] of results.entries()) {
@@ -92,9 +107,19 @@ async function play(pair: Pair, { who, appends }: Deed): Promise<readonly Append
   return results
 }
 
+/** As a run ends its turn: with the fold, of what stands now. */
+async function sealOf(store: Store): Promise<Partial<Append>> {
+  const { seq = 0 } = (await store.readThread(thread)) ?? {}
+  const found = await store.readMessage(thread, turn)
+  if (found?.role !== 'assistant') return { seal: [turn], expectedSeq: seq }
+  const folded = foldTurn(found, [{ ...ended(), seq: seq + 1 } as TurnEvent])
+  return { seal: [turn], expectedSeq: seq, folded }
+}
+
 function leaseOf(as: As, fence: number): LeaseUse | undefined {
   if (as === 'nobody') return undefined
-  if (as !== 'taker') return { kind: 'hold', fence }
+  if (as === 'ender') return { kind: 'release', fence }
+  if (as === 'run') return { kind: 'hold', fence }
   return { kind: 'acquire', holder: 'somebody', ttlMs: 600_000, turnId: turn, overFence: fence }
 }
 
@@ -124,9 +149,10 @@ async function compare(stores: Pair['stores'], seed: number): Promise<number> {
   // What a process remembers of the seed before is of a thread that is gone.
   await stores[1].deleteThread(thread)
   const random = createRandom(seed)
+  const isAsking = random.chance(0.5)
   const begin: Deed = { who: 0, appends: [{ as: 'taker', events: [started()] }] }
-  const deeds = [begin, ...Array.from({ length: 40 }, () => randomDeed(random))]
-  for (const pair of pairs) await createThread(pair.stores[0])
+  const deeds = [isAsking ? asking : begin, ...Array.from({ length: 40 }, () => randomDeed(random))]
+  if (!isAsking) for (const pair of pairs) await createThread(pair.stores[0])
   let stored = 0
   for (const [index, deed] of deeds.entries()) {
     const expected = await play(pairs[0], deed)

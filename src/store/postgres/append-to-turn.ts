@@ -30,8 +30,8 @@ export async function appendToTurn(
   const { size, at, payload } = facts
   const fence = lease?.kind === 'hold' ? lease.fence : undefined
   const renewMs = lease?.kind === 'hold' ? lease.renewMs : undefined
-  const write = async (statement: Statement, expected: Seq | undefined, more: Values = []) => {
-    const place = [threadId, turn.id, turn.statuses, fence, renewMs, expected]
+  const write = async (statement: Statement, expected: Seq | undefined, more: Values) => {
+    const place = [threadId, turn.id, fence, expected]
     const row = await tryRun(() =>
       run<AppendRow>(statement, [...place, size, at, payload, ...more]),
     )
@@ -39,11 +39,12 @@ export async function appendToTurn(
   }
 
   if (fence !== undefined && plan.calls.size > 0) {
+    if (renewMs !== undefined || !turn.statuses.includes('running')) return undefined
     const memory = memories.recall(threadId)
     if (memory?.turnId !== turn.id || memory.fence !== fence) return undefined
     if (memory.seq !== (expectedSeq ?? memory.seq)) return undefined
     const steps = stepCalls(memory, plan)
-    const way = steps && toWay(statements, steps, memory.seq)
+    const way = steps && toWay(statements, steps, memory.seq, turn.statuses)
     const result = way && (await write(way.statement, memory.seq, way.values))
     if (steps === undefined || result === undefined) return undefined
     steps.remember()
@@ -53,25 +54,26 @@ export async function appendToTurn(
   const calls = plan.calls.size === 0 ? [] : encodeCalls(plan.calls)
   if (calls === undefined) return undefined
   const statement = calls.length === 0 ? statements.appendPack : statements.appendToTurn
-  const result = await write(statement, expectedSeq, calls)
+  const result = await write(statement, expectedSeq, [renewMs, turn.statuses, ...calls])
   if (result !== undefined) memories.learn(planned, result, undefined)
   return result
 }
 
 type Values = readonly unknown[]
 
-/** Undefined: some calls have a row and others get none, which no statement does. */
+/** Undefined: some calls get a row and others do not yet, which no statement does. */
 function toWay(
   { appendFresh, appendRows, appendToTurn: appendCalls }: LedgerStatements,
   { fresh, writes }: CallSteps,
   before: Seq,
+  statuses: readonly TurnStatus[],
 ): { readonly statement: Statement; readonly values: Values } | undefined {
   if (writes.length === 0) return { statement: appendFresh, values: [fresh] }
+  if (fresh.length > 0) return undefined
   const [ids, from, ...columns] = encodeWrites(writes, before)
-  if (writes.every(({ kind }) => kind === 'insert')) {
-    return { statement: appendRows, values: [fresh, ids, ...columns] }
-  }
-  return fresh.length > 0 ? undefined : { statement: appendCalls, values: [ids, from, ...columns] }
+  return writes.every(({ kind }) => kind === 'insert')
+    ? { statement: appendRows, values: [ids, ...columns] }
+    : { statement: appendCalls, values: [undefined, statuses, ids, from, ...columns] }
 }
 
 const toAppended = ({ reached, stopping }: AppendRow, size: number, fence: number | undefined) => ({
@@ -87,8 +89,8 @@ interface AppendRow {
   readonly stopping: boolean | null
 }
 
-/** HF002: the statement took it back. 23505: a call that should be new is not. */
-async function tryRun(run: () => Promise<readonly AppendRow[]>): Promise<AppendRow | undefined> {
+/** HF002: the statement took it back. 23505: what should be new is not. */
+export async function tryRun<Row>(run: () => Promise<readonly Row[]>): Promise<Row | undefined> {
   try {
     const [row] = await run()
     return row

@@ -4,6 +4,7 @@ import { planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
+import { beginThread, endTurn } from './begin-and-end.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, namesToMake, type PlannedAppend } from './encode-appends.ts'
 import { type CompletedAppend, completeAppend } from './find-rowless.ts'
@@ -56,8 +57,10 @@ async function commitRounds(
   if (first === undefined) return []
   try {
     if (others.length === 0) {
-      const result = await appendToTurn(database.runSteadily, ledger, first)
-      if (result !== undefined) return [[first, result]]
+      for (const tryShortWay of [appendToTurn, beginThread, endTurn]) {
+        const result = await tryShortWay(database.runSteadily, ledger, first)
+        if (result !== undefined) return [[first, result]]
+      }
     }
     const isOne = rounds.length === 1 && !rounds.flat().some((taken) => toFold(taken).length > 0)
     return isOne

@@ -2,6 +2,7 @@ import { appendFresh, appendPack, appendRows, appendToTurn } from './append-stat
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
 import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
+import { beginThread, endTurn } from './turn-statements.ts'
 
 export type { LedgerRow }
 export type LedgerStatements = ReturnType<typeof createLedgerStatements>
@@ -36,6 +37,8 @@ export function createLedgerStatements(schema: string) {
       'commit-appends',
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,
     ),
+    beginThread: statement('begin-thread', beginThread(schema)),
+    endTurn: statement('end-turn', endTurn(schema)),
     appendPack: statement('append-pack', appendPack(schema)),
     appendFresh: statement('append-fresh', appendFresh(schema)),
     appendRows: statement('append-rows', appendRows(schema)),
