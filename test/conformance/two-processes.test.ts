@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NewEvent, TurnEvent } from '../../src/core/event.ts'
+import type { NewEvent } from '../../src/core/event.ts'
 import { foldTurn } from '../../src/core/fold-turn.ts'
 import { type CallId, parseCallId } from '../../src/core/ids.ts'
 import { memory } from '../../src/store/memory/index.ts'
@@ -112,7 +112,7 @@ async function sealOf(store: Store): Promise<Partial<Append>> {
   const { seq = 0 } = (await store.readThread(thread)) ?? {}
   const found = await store.readMessage(thread, turn)
   if (found?.role !== 'assistant') return { seal: [turn], expectedSeq: seq }
-  const folded = foldTurn(found, [{ ...ended(), seq: seq + 1 } as TurnEvent])
+  const folded = foldTurn(found, [{ ...ended(), seq: seq + 1 }])
   return { seal: [turn], expectedSeq: seq, folded }
 }
 

@@ -1,63 +1,31 @@
 import { expect, it } from 'vitest'
 import { parseCallId } from '../../src/core/ids.ts'
-import type { NewEvent } from '../../src/core/event.ts'
 import {
-  ana,
-  at,
   begun,
   call,
   ended,
   fact,
   recorded,
-  say,
-  started,
   succeeded,
   text,
   thread,
   turn,
 } from '../../src/testing/store-rules/thread-script.ts'
-import { openTestDatabase } from './test-database.ts'
+import { startRun } from './known-run.ts'
 
-const create = { ownerId: ana, title: '', at }
-const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
 const second = parseCallId('second')
-
-/** A run that has recorded and started a call, and another process on the same database. */
-async function startRun() {
-  const database = await openTestDatabase()
-  const store = database.open()
-  const other = database.open()
-  const client = await database.connect()
-  const [first] = await store.commit([
-    { threadId: thread, create, lease, events: [say('hi'), started()] },
-  ])
-  if (first?.kind !== 'appended' || first.fence === undefined) throw new Error(first?.kind)
-  const { fence, seq } = first
-  const write = async (events: readonly NewEvent[]) => {
-    const held = { kind: 'hold', fence } as const
-    const [result] = await store.commit([{ threadId: thread, lease: held, events }])
-    return result
-  }
-  expect(await write([recorded(), begun()])).toMatchObject({ kind: 'appended', seq: seq + 2 })
-  const rows = async () => {
-    const found = await client.query(
-      'SELECT call_id, life, name, input, seq FROM holdfast.calls ORDER BY seq',
-    )
-    return found.rows as readonly object[]
-  }
-  return { store, other, fence, write, rows }
-}
+const callRows = 'SELECT call_id, life, name, input, seq FROM holdfast.calls ORDER BY seq'
 
 it('[CL3] a call gets its row with its result, or when its turn waits; until then its facts tell of it', async () => {
-  const { store, other, write, rows } = await startRun()
+  const { store, other, write, query } = await startRun()
   await write([recorded(second, { input: { q: 2 } })])
-  expect(await rows()).toEqual([])
+  expect(await query(callRows)).toEqual([])
   expect(await other.readCall(thread, second)).toMatchObject({ call: { state: 'ready' } })
   await write([succeeded(1)])
   const done = { call_id: call, life: 'succeeded', name: 'look_up', input: '{}', seq: '3' }
-  expect(await rows()).toEqual([done])
+  expect(await query(callRows)).toEqual([done])
   await write([fact({ type: 'turn-paused', waitingFor: 'client' })])
-  expect(await rows()).toMatchObject([
+  expect(await query(callRows)).toMatchObject([
     done,
     { call_id: second, life: 'ready', name: 'look_up', input: '{"q":2}', seq: '5' },
   ])
