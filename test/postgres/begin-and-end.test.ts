@@ -1,12 +1,21 @@
 import { expect, it } from 'vitest'
-import { parseCallId } from '../../src/core/ids.ts'
+import type { NewEvent } from '../../src/core/event.ts'
+import { type MessageId, parseCallId, parseMessageId } from '../../src/core/ids.ts'
+import { memory } from '../../src/store/memory/index.ts'
+import type { Append, Store } from '../../src/store/store.ts'
+import { readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
+  ana,
+  append,
+  at,
   ben,
   begun,
   call,
   ended,
   recorded,
+  say,
   settled,
+  started,
   succeeded,
   text,
   thread,
@@ -24,7 +33,7 @@ it('[LG1] of all who make a thread at once, in two processes, one does and the o
   const asked = Array.from({ length: 4 }, () => stores.map((store) => store.commit([asking])))
   const kinds = (await Promise.all(asked.flat())).flat().map(({ kind }) => kind)
   expect(kinds.filter((kind) => kind === 'appended')).toHaveLength(1)
-  expect(kinds.filter((kind) => kind === 'leased')).toHaveLength(7)
+  expect(kinds.filter((kind) => kind === 'stale')).toHaveLength(7)
   for (const store of stores) {
     expect(await store.readThread(thread)).toMatchObject({ seq: 2 })
     expect(await store.readMessage(thread, turn)).toMatchObject({ seq: 2, lastSeq: 2 })
@@ -92,3 +101,64 @@ it('[CR2] a run that was taken over is refused, though nothing was written since
   expect(await write([recorded(second)])).toMatchObject({ kind: 'fenced' })
   expect(await end(4)).toMatchObject({ kind: 'fenced' })
 })
+
+const next = parseMessageId('next')
+const retired = { type: 'messages-retired', messageIds: [turn], at } as const
+interface Question {
+  readonly when: string
+  readonly ttlMs?: number
+  readonly before?: readonly NewEvent[]
+  readonly turnId?: MessageId
+  readonly change?: (append: Append, fence: number) => Append
+}
+const questions: readonly Question[] = [
+  { when: 'after an answer', before: [ended()] },
+  { when: 'while one is being made' },
+  { when: 'over the fence of one', change: (append, fence) => over(append, fence) },
+  { when: 'over another fence', change: (append, fence) => over(append, fence + 1) },
+  { when: 'when the time of one is over', ttlMs: 0 },
+  { when: 'from another place', ttlMs: 0, change: (append) => ({ ...append, expectedSeq: 1 }) },
+  { when: 'with an id that stands', ttlMs: 0, turnId: turn },
+  { when: 'with the id of a turn that was retired', before: [ended(), retired], turnId: turn },
+  {
+    when: 'in a thread that may have to be made',
+    ttlMs: 0,
+    change: (append) => ({ ...append, create: { ownerId: ana, title: 'new', at } }),
+  },
+  {
+    when: 'in a thread of somebody else',
+    ttlMs: 0,
+    change: (append) => ({ ...append, create: { ownerId: ben, title: '', at } }),
+  },
+]
+const over = (append: Append, overFence: number): Append => ({
+  ...append,
+  lease: { ...lease, turnId: next, overFence },
+})
+
+/** What a store says of it, but for the fence, and what it shows then. */
+async function ask(store: Store, { ttlMs, before = [], turnId = next, change }: Question) {
+  const use = ttlMs === undefined ? lease : { ...lease, ttlMs }
+  const [first] = await store.commit([{ ...asking, lease: use }])
+  if (first?.kind !== 'appended') throw new Error(first?.kind)
+  const { fence = 0 } = first
+  const release = { kind: 'release', fence } as const
+  if (before.length > 0) await append(store, before, { lease: release })
+  const { seq = 0 } = (await store.readThread(thread)) ?? {}
+  const said = say('and?', parseMessageId('and'))
+  const question = { threadId: thread, lease: { ...lease, turnId }, expectedSeq: seq }
+  const whole = { ...question, events: [said, started(turnId), ...text('So', turnId)] }
+  const [result] = await store.commit([change?.(whole, fence) ?? whole])
+  const { fence: given, ...told } = { fence: undefined, ...result }
+  const page = await readPage(store, { threadId: thread })
+  const { activity, ...row } = (await store.readThread(thread)) ?? {}
+  return { told, isNewer: given === undefined || given > fence, page, row }
+}
+
+it.each(questions)(
+  '[LG6 CR2] a question is taken or refused as in memory, $when',
+  async (asked) => {
+    const database = await openTestDatabase()
+    expect(await ask(database.open(), asked)).toEqual(await ask(memory(), asked))
+  },
+)

@@ -18,7 +18,13 @@ import { openTestDatabase } from './test-database.ts'
 const create = { ownerId: ana, title: '', at }
 export const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
 /** What makes the thread and begins the turn. */
-export const asking: Append = { threadId: thread, create, lease, events: [say('hi'), started()] }
+export const asking: Append = {
+  threadId: thread,
+  create,
+  lease,
+  expectedSeq: 0,
+  events: [say('hi'), started()],
+}
 
 /** A run that has recorded and started a call, and another process on the same database. */
 export async function startRun() {

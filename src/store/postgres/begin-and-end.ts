@@ -8,60 +8,66 @@ import type { Ledger } from './run-memories.ts'
 import type { RunStatement } from './statement.ts'
 
 /**
- * The short way for a question that makes its thread. Undefined: it does more than that, or the thread is
- * there, and `commit_appends` looks into it. No lock by name is needed: this holds no other row while it
- * waits for somebody who is making the same thread.
+ * The short way for a question: what begins a turn, and makes the thread if that is new. Undefined: it does
+ * more than that, or that way is closed, and `commit_appends` looks into it. No lock by name is needed: this
+ * holds no other row while it waits for somebody who is making the same thread.
  */
-export async function beginThread(
+export async function beginTurn(
   run: RunStatement,
   { statements, memories }: Ledger,
   planned: PlannedAppend,
 ): Promise<AppendResult | undefined> {
   const { append, plan } = planned
-  const { threadId, create, lease, expectedSeq = 0, seal = [] } = append
-  if (create === undefined || lease?.kind !== 'acquire') return undefined
-  if (expectedSeq !== 0 || seal.length > 0 || !isPlainBeginning(plan)) return undefined
+  const { threadId, create, lease, expectedSeq, seal = [] } = append
+  if (lease?.kind !== 'acquire' || expectedSeq === undefined) return undefined
+  if (seal.length > 0 || !isPlainBeginning(plan)) return undefined
   const { messages, packs, size } = plan
+  const values = [
+    threadId,
+    create?.ownerId,
+    plan.activityAt,
+    size,
+    toPlainText(lease.holder),
+    lease.turnId,
+    lease.ttlMs,
+    messages.map(({ id }) => id),
+    messages.map(({ offset }) => offset + 1),
+    messages.map(({ role }) => role),
+    messages.map(({ id }) => plan.turns.get(id)?.paths.get('absent')),
+    messages.map(({ body }) => body),
+    messages.map(({ at }) => at),
+    packs.map((pack) => pack.offset + pack.size),
+    packs.map((pack) => pack.size),
+    packs.map(({ turnId }) => turnId),
+    packs.map(({ at }) => at),
+    packs.map(({ payload }) => payload),
+  ]
   const row = await tryRun(() =>
-    run<{ readonly fence: number }>(statements.beginThread, [
-      threadId,
-      create.ownerId,
-      toPlainText(create.title),
-      create.at,
-      plan.activityAt ?? create.at,
-      size,
-      toPlainText(lease.holder),
-      lease.turnId,
-      lease.ttlMs,
-      messages.map(({ id }) => id),
-      messages.map(({ offset }) => offset + 1),
-      messages.map(({ role }) => role),
-      messages.map(({ id }) => plan.turns.get(id)?.paths.get('absent')),
-      messages.map(({ body }) => body),
-      messages.map(({ at }) => at),
-      packs.map((pack) => pack.offset + pack.size),
-      packs.map((pack) => pack.size),
-      packs.map(({ turnId }) => turnId),
-      packs.map(({ at }) => at),
-      packs.map(({ payload }) => payload),
-    ]),
+    create !== undefined && expectedSeq === 0
+      ? run<BegunRow>(statements.beginThread, [...values, toPlainText(create.title), create.at])
+      : run<BegunRow>(statements.beginTurn, [...values, expectedSeq, lease.overFence]),
   )
   if (row === undefined) return undefined
-  const { fence } = row
-  const result = { kind: 'appended', firstSeq: 1, seq: size, fence, stopRequested: false } as const
+  const { reached: seq, fence } = row
+  const firstSeq = expectedSeq + 1
+  const result = { kind: 'appended', firstSeq, seq, fence, stopRequested: false } as const
   memories.learn(planned, result, undefined)
   return result
 }
 
-/** Messages that come and turns that begin, and nothing that depends on what else there is. */
-function isPlainBeginning({ messages, turns, calls, retired, title }: AppendPlan): boolean {
-  const isEach = new Set(messages.map(({ id }) => id)).size === messages.length
-  const isMore = calls.size > 0 || retired.length > 0 || title !== null
-  return isEach && !isMore && [...turns.values()].every(isBegun)
+interface BegunRow {
+  readonly reached: number
+  readonly fence: number
 }
 
-const isBegun = ({ paths, ends }: { readonly paths: ReadonlyMap<string, string>; ends: boolean }) =>
-  paths.has('absent') && !ends
+/** Messages that come and turns that begin, and nothing that depends on what else there is. */
+function isPlainBeginning(plan: AppendPlan): boolean {
+  const { messages, turns, calls, retired, title, activityAt } = plan
+  const isEach = new Set(messages.map(({ id }) => id)).size === messages.length
+  const isMore = calls.size > 0 || retired.length > 0 || title !== null
+  if (!isEach || isMore || activityAt === null) return false
+  return [...turns.values()].every(({ paths, ends }) => paths.has('absent') && !ends)
+}
 
 /**
  * The short way for the end of a turn by the run that is known here. Undefined: it does more than that, or

@@ -4,7 +4,7 @@ import { planSeals } from '../plan-seals.ts'
 import type { Append, AppendResult } from '../store.ts'
 import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
-import { beginThread, endTurn } from './begin-and-end.ts'
+import { beginTurn, endTurn } from './begin-and-end.ts'
 import type { Database } from './database.ts'
 import { encodeAppends, namesToMake, type PlannedAppend } from './encode-appends.ts'
 import { type CompletedAppend, completeAppend } from './find-rowless.ts'
@@ -57,7 +57,7 @@ async function commitRounds(
   if (first === undefined) return []
   try {
     if (others.length === 0) {
-      for (const tryShortWay of [appendToTurn, beginThread, endTurn]) {
+      for (const tryShortWay of [appendToTurn, beginTurn, endTurn]) {
         const result = await tryShortWay(database.runSteadily, ledger, first)
         if (result !== undefined) return [[first, result]]
       }

@@ -2,7 +2,7 @@ import { appendFresh, appendPack, appendRows, appendToTurn } from './append-stat
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
 import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
-import { beginThread, endTurn } from './turn-statements.ts'
+import { beginThread, beginTurn, endTurn } from './turn-statements.ts'
 
 export type { LedgerRow }
 export type LedgerStatements = ReturnType<typeof createLedgerStatements>
@@ -38,6 +38,7 @@ export function createLedgerStatements(schema: string) {
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,
     ),
     beginThread: statement('begin-thread', beginThread(schema)),
+    beginTurn: statement('begin-turn', beginTurn(schema)),
     endTurn: statement('end-turn', endTurn(schema)),
     appendPack: statement('append-pack', appendPack(schema)),
     appendFresh: statement('append-fresh', appendFresh(schema)),

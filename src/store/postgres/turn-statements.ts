@@ -1,30 +1,48 @@
 /**
- * A new thread with the messages and facts that it begins with, in one statement and not by a function:
- * see `appendPack`. No row comes back where there is such a thread; then nothing was written.
+ * A turn begins, with the messages and facts that it begins with, in one statement and not by a function:
+ * see `appendPack`. No row comes back where this way is closed; then nothing was written.
  *
- * Values: thread, owner, title, made at, active at, size, lease's holder, turn and milliseconds; of each
- * message its id, place, role, status, body and time; of each pack its place, size, turn, time and lines.
+ * Values: thread, owner, active at, size, lease's holder, turn and milliseconds; of each message its id,
+ * place, role, status, body and time; of each pack its place, size, turn, time and lines. Then, of a thread
+ * that is made here, its title and when.
  */
 export const beginThread = (schema: string): string =>
-  `WITH made AS (
+  `WITH begun AS (
      INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, activity, fence,
        lease_holder, lease_turn, lease_until)
-     VALUES ($1, $2, $3, $4, $5, $6, nextval('${schema}.activity'), nextval('${schema}.activity'),
-       $7, $8, clock_timestamp() + $9::bigint * interval '1 millisecond')
+     VALUES ($1, $2, $19, $20, $3, $4, nextval('${schema}.activity'), nextval('${schema}.activity'),
+       $5, $6, ${until})
      ON CONFLICT DO NOTHING RETURNING seq, fence
-   ), said AS (
+   ), ${saidAndAdded(schema)} SELECT seq AS reached, fence FROM begun`
+
+/** The same in a thread that is there. The last values: expected seq, and the fence to take over. */
+export const beginTurn = (schema: string): string =>
+  `WITH begun AS (
+     UPDATE ${schema}.threads SET seq = seq + $4, activity = nextval('${schema}.activity'),
+       updated_at = $3, fence = greatest(fence + 1, nextval('${schema}.activity')), stop_fence = NULL,
+       lease_holder = $5, lease_turn = $6, lease_until = ${until}
+     WHERE id = $1 AND seq = $19 AND owner_id = coalesce($2, owner_id)
+       AND (lease_holder IS NULL OR lease_until <= clock_timestamp() OR fence = $20::bigint)
+       AND NOT EXISTS (SELECT FROM ${schema}.messages
+         WHERE thread_id = $1 AND message_id = ANY ($8::text[]))
+     RETURNING seq, fence
+   ), ${saidAndAdded(schema)} SELECT seq AS reached, fence FROM begun`
+
+const until = `clock_timestamp() + $7::bigint * interval '1 millisecond'`
+
+const saidAndAdded = (schema: string) => `said AS (
      INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
        is_sealed, commit_seq, created_at)
-     SELECT $1, m.place, m.id, m.role, m.status, m.body, CASE WHEN m.body IS NOT NULL THEN m.place END,
-       m.body IS NOT NULL, made.seq, m.at
-     FROM made CROSS JOIN unnest($10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[],
-       $15::bigint[]) AS m(id, place, role, status, body, at)
+     SELECT $1, begun.seq - $4 + m.place, m.id, m.role, m.status, m.body,
+       CASE WHEN m.body IS NOT NULL THEN begun.seq - $4 + m.place END, m.body IS NOT NULL, begun.seq, m.at
+     FROM begun CROSS JOIN unnest($8::text[], $9::integer[], $10::text[], $11::text[], $12::text[],
+       $13::bigint[]) AS m(id, place, role, status, body, at)
    ), added AS (
      INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload)
-     SELECT $1, e.place, e.size, made.seq, e.turn, e.at, e.payload
-     FROM made CROSS JOIN unnest($16::bigint[], $17::integer[], $18::text[], $19::bigint[],
-       $20::text[]) AS e(place, size, turn, at, payload)
-   ) SELECT fence FROM made`
+     SELECT $1, begun.seq - $4 + e.place, e.size, begun.seq, e.turn, e.at, e.payload
+     FROM begun CROSS JOIN unnest($14::integer[], $15::integer[], $16::text[], $17::bigint[],
+       $18::text[]) AS e(place, size, turn, at, payload)
+   )`
 
 /**
  * The end of the turn of a run that is known: its fold takes the place of its facts, and the lease is
