@@ -1,4 +1,13 @@
-import { createHoldfast, foldThread, type OwnerId, parseThreadId, type ThreadView } from 'holdfast'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import {
+  createHoldfast,
+  foldThread,
+  type OwnerId,
+  parseThreadId,
+  type Store,
+  type ThreadView,
+} from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { type BenchEngine, openEngines } from './engines.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
@@ -11,37 +20,94 @@ const pauseMs = 20
 export async function benchThreads(): Promise<void> {
   const rows: Row[] = []
   for (const engine of await openEngines()) {
-    rows.push(...(await streamAll(engine)), ...(await catchUp(engine)))
+    rows.push(...(await timeAll(engine)), await weighAll(engine), ...(await catchUp(engine)))
     await engine.close()
   }
   printTable(`Threads: ${threads} at once, ${deltas} words each, one every ${pauseMs} ms`, rows)
 }
 
-async function streamAll({ name, store }: BenchEngine): Promise<readonly Row[]> {
+async function timeAll({ name, store }: BenchEngine): Promise<readonly Row[]> {
+  const started = performance.now()
+  const { seen, commits, sinceModel, sinceCommit } = await streamAll(store, 'timed')
+  const seconds = (performance.now() - started) / 1_000
+  return [
+    { what: `${name}: changes that reached their followers`, measured: `${seen}, all of them` },
+    {
+      what: `${name}: changes per second, commits`,
+      measured: `${Math.round(seen / seconds)}, ${commits}`,
+    },
+    {
+      what: `${name}: from the commit to the follower, p50 and p99`,
+      measured: shares(sinceCommit),
+    },
+    { what: `${name}: from the model to the follower, p50 and p99`, measured: shares(sinceModel) },
+  ]
+}
+
+/** In a pass of its own: a collection stops everything. */
+async function weighAll({ name, store }: BenchEngine): Promise<Row> {
+  const before = heapAfterCollection()
+  let during = before
+  await streamAll(store, 'weighed', () => {
+    during = heapAfterCollection()
+  })
+  const kilobytes = (during - before) / threads / 1_024
+  return { what: `${name}: heap per run, while all stream`, measured: `${kilobytes.toFixed(0)} kB` }
+}
+
+const shares = (values: readonly number[]): string => {
+  const sorted = values.toSorted((left, right) => left - right)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
+  return `${at(0.5).toFixed(1)} and ${at(0.99).toFixed(1)} ms`
+}
+
+function heapAfterCollection(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
+}
+
+/** Throws if a follower missed anything. */
+async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
   const words = Array.from({ length: deltas }, (_, index) => [
     { text: `word ${index} ` },
     { waitMs: pauseMs },
   ]).flat()
+  const committedAt = new Map<string, number>()
+  const timed: Store = {
+    ...store,
+    async commit(appends) {
+      const results = await store.commit(appends)
+      const now = performance.now()
+      for (const [index, result] of results.entries()) {
+        if (result.kind === 'appended') {
+          committedAt.set(`${appends[index]?.threadId} ${result.seq}`, now)
+        }
+      }
+      return results
+    },
+  }
   let commits = 0
   const holdfast = createHoldfast({
-    store,
+    store: timed,
     model: scriptedModel(() => words),
     recoverEveryMs: 0,
     hooks: (event) => void (event.type === 'committed' && commits++),
   })
-  const ids = Array.from({ length: threads }, (_, index) => parseThreadId(`stream-${index}`))
+  const ids = Array.from({ length: threads }, (_, index) => parseThreadId(`${prefix}-${index}`))
   for (const id of ids) await store.createThread({ id, ownerId: 'o' as OwnerId, title: '', at: 1 })
-  const before = process.memoryUsage().heapUsed
-  const started = performance.now()
-  const behind: number[] = []
+  const sinceModel: number[] = []
+  const sinceCommit: number[] = []
   let seen = 0
   const follow = async (id: (typeof ids)[number]) => {
     let view: ThreadView = { seq: 0, messages: [] }
     const stop = new AbortController()
     for await (const frame of holdfast.subscribe(id, 0, stop.signal)) {
-      const now = Date.now()
+      const now = performance.now()
       for (const change of frame.changes) {
-        if (change.kind === 'event') behind.push(now - change.event.at)
+        if (change.kind !== 'event') continue
+        sinceModel.push(Date.now() - change.event.at)
+        sinceCommit.push(now - (committedAt.get(`${id} ${change.commit}`) ?? Number.NaN))
       }
       seen += frame.changes.length
       view = foldThread(view, frame.changes)
@@ -55,27 +121,13 @@ async function streamAll({ name, store }: BenchEngine): Promise<readonly Row[]> 
   for (const [index, threadId] of ids.entries()) {
     await holdfast.send({ threadId, message: { id: `u${index}` as never, parts } })
   }
+  onAllBegun()
   const reached = await Promise.all(following)
-  const seconds = (performance.now() - started) / 1_000
   const stored = await Promise.all(ids.map((id) => store.readThread(id)))
   const missing = stored.filter((thread, index) => thread?.seq !== reached[index]).length
   if (missing > 0) throw new Error(`${missing} followers missed something`)
-  const sorted = behind.toSorted((left, right) => left - right)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
-  const heap = (process.memoryUsage().heapUsed - before) / threads / 1_024
   await holdfast.close()
-  return [
-    { what: `${name}: changes that reached their followers`, measured: `${seen}, all of them` },
-    {
-      what: `${name}: changes per second, commits`,
-      measured: `${Math.round(seen / seconds)}, ${commits}`,
-    },
-    {
-      what: `${name}: from the model to the follower, p50 and p99`,
-      measured: `${at(0.5)} and ${at(0.99)} ms`,
-    },
-    { what: `${name}: heap per run`, measured: `${Math.max(0, heap).toFixed(0)} kB` },
-  ]
+  return { seen, commits, sinceModel, sinceCommit }
 }
 
 /** A turn of 5,000 events is caught up with in one read and one fold. */
