@@ -7,7 +7,7 @@ import type { TurnContender, TurnTaken } from './turn-contender.ts'
 import { calls, flushes } from './turn-script.ts'
 import type { Taker } from './turn-work.ts'
 
-const rounds = 80
+const rounds = 200
 const warmUps = 60
 const contender = fileURLToPath(new URL('turn-contender.ts', import.meta.url))
 
