@@ -63,7 +63,8 @@ const shares = (values: readonly number[]): string => {
 
 function heapAfterCollection(): number {
   setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
+  const collect = runInNewContext('gc') as () => void
+  collect()
   return process.memoryUsage().heapUsed
 }
 
