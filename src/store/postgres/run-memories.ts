@@ -44,6 +44,11 @@ export function createRunMemories(): RunMemories {
       if (turnId === undefined) return
       const isBorn = plan.messages.some(({ id }) => id === turnId)
       if (!isRunning(plan.turns.get(turnId), isBorn)) return
+      // Text, most often: what is remembered of calls stays.
+      if (known !== undefined && plan.calls.size === 0 && found === undefined) {
+        runs.set(threadId, { ...known, seq })
+        return
+      }
 
       const rowless = new Map(found?.get(turnId) ?? known?.rowless)
       const lives = new Map(known?.lives)
