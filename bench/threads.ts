@@ -108,7 +108,9 @@ async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
       for (const change of frame.changes) {
         if (change.kind !== 'event') continue
         sinceModel.push(Date.now() - change.event.at)
-        sinceCommit.push(now - (committedAt.get(`${id} ${change.commit}`) ?? Number.NaN))
+        const stored = committedAt.get(`${id} ${change.commit}`)
+        if (stored === undefined) throw new Error('shown before it was stored')
+        sinceCommit.push(now - stored)
       }
       seen += frame.changes.length
       view = foldThread(view, frame.changes)

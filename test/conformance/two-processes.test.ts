@@ -65,11 +65,10 @@ function randomFacts(random: Random): readonly NewEvent[] {
 const originOf = (id: CallId) => ({ id, providerCallId: id, name: 'look_up' })
 
 /** A question that makes its thread. */
+const create = { ownerId: ana, title: '', at }
 const asking: Deed = {
   who: 0,
-  appends: [
-    { as: 'taker', create: { ownerId: ana, title: '', at }, events: [say('hi'), started()] },
-  ],
+  appends: [{ as: 'taker', create, expectedSeq: 0, events: [say('hi'), started()] }],
 }
 
 function randomDeed(random: Random): Deed {

@@ -35,9 +35,9 @@ export async function startRun() {
   const [first] = await store.commit([asking])
   if (first?.kind !== 'appended' || first.fence === undefined) throw new Error(first?.kind)
   const { fence, seq } = first
-  const write = async (events: readonly NewEvent[], from = store) => {
+  const write = async (events: readonly NewEvent[]) => {
     const held = { kind: 'hold', fence } as const
-    const [result] = await from.commit([{ threadId: thread, lease: held, events }])
+    const [result] = await store.commit([{ threadId: thread, lease: held, events }])
     return result
   }
   /** As a run ends its turn: with the fold, of what stood at that seq. */
