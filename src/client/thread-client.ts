@@ -1,9 +1,18 @@
+import {
+  callback,
+  checkOptions,
+  flag,
+  having,
+  type OptionTable,
+  text,
+  wholeNumber,
+} from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import type { ApiError } from '../protocol/api-error.ts'
-import { type Api, createApi, type ApiOptions } from './api.ts'
+import { type Api, apiRules, createApi, type ApiOptions } from './api.ts'
 import { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
@@ -70,6 +79,16 @@ export interface ThreadClientOptions extends ApiOptions {
   readonly network?: Network
 }
 
+export const threadClientRules: OptionTable<ThreadClientOptions> = {
+  ...apiRules,
+  threadId: text(),
+  pageSize: wholeNumber(1, 200, '30'),
+  isNew: flag('false'),
+  random: callback('Math.random'),
+  newId: callback('random ids'),
+  network: having('a network', ['isOnline', 'guard', 'wait'], 'the browser’s'),
+}
+
 interface LedgerPage {
   readonly results: readonly Message[]
   readonly nextCursor: string | null
@@ -81,6 +100,7 @@ interface LedgerPage {
  * is what is stored, and what was written here and is on its way.
  */
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
+  checkOptions('createThreadClient', options, threadClientRules)
   const { threadId, pageSize = 30, network = browserNetwork } = options
   const api: Api = createApi(options)
   const base = `/api/threads/${encodeURIComponent(threadId)}`

@@ -5,6 +5,8 @@ export type ErrorCode =
   | 'bad-limit'
   | 'bad-event'
   | 'bad-request'
+  /** What the host's own code was given: never the fault of whoever sent a request. */
+  | 'bad-option'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -7,6 +7,7 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
@@ -14,6 +15,7 @@ import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { type ProvidedOutput, provideOutputs } from './provide-outputs.ts'
 import { type RecordedPart, type Recording, record } from './record.ts'
@@ -73,7 +75,14 @@ export interface DecideRequest {
   readonly decisions: readonly DecisionRequest[]
 }
 
+/**
+ * The engine of one process: takes messages, runs turns, and tells whoever follows.
+ *
+ * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
+ * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
+ */
 export function createHoldfast(options: HoldfastOptions): Holdfast {
+  checkHoldfastOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
@@ -179,7 +188,9 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     running: () => [...engine.runs.keys()],
     recover,
     settled,
-    async close({ graceMs = 0 } = {}) {
+    async close(how = {}) {
+      checkOptions('close', how, { graceMs: milliseconds(0, longestTimerMs, '0') })
+      const { graceMs = 0 } = how
       stopRecovery()
       const finished = new AbortController()
       const done = settled().finally(() => finished.abort())

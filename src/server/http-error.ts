@@ -8,6 +8,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-limit': 400,
   'bad-event': 400,
   'bad-request': 400,
+  'bad-option': 500,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,
@@ -45,7 +46,7 @@ export function toErrorResponse(error: unknown): Response {
 
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (!(error instanceof HoldfastError)) {
+  if (!(error instanceof HoldfastError) || error.code === 'bad-option') {
     return new ApiError(500, 'internal', 'Something went wrong here. It has been logged.')
   }
   const status = statuses[error.code]

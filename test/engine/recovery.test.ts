@@ -229,15 +229,26 @@ describe('after a crash', () => {
       inputSchema: z.object({}),
       execute: () => new Promise<string>(() => {}),
     })
+    const quick = tool({ inputSchema: z.object({}), execute: () => 'done' })
     const { turn } = await crash(
       {
-        script: [{ call: 'forever', input: {} }],
-        options: { tools: { forever }, policies: { forever: { repeatable: true } } },
-        optionsAfter: { tools: {} },
+        script: [
+          { call: 'forever', input: {} },
+          { call: 'gone', input: {} },
+        ],
+        options: {
+          tools: { forever, gone: quick },
+          policies: { forever: { repeatable: true } },
+          toolConcurrency: 1,
+        },
+        optionsAfter: { tools: { forever: quick } },
       },
       isRunning,
     )
-    expect([...callsOf(turn)]).toMatchObject([{ state: 'failed', cause: 'unknown-tool' }])
+    expect([...callsOf(turn)]).toMatchObject([
+      { state: 'succeeded' },
+      { state: 'failed', cause: 'unknown-tool' },
+    ])
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 })

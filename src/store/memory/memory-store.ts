@@ -1,3 +1,4 @@
+import { callback, checkOptions, type OptionTable } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
@@ -20,8 +21,14 @@ export interface MemoryStoreOptions {
   readonly isAlive?: (holder: string) => boolean
 }
 
+export const memoryRules: OptionTable<MemoryStoreOptions> = {
+  now: callback('the system’s clock'),
+  isAlive: callback('every holder lives'),
+}
+
 /** The reference: the same rules as the databases, in the fewest words. Nothing outlives the process. */
 export function memory(options: MemoryStoreOptions = {}): Store {
+  checkOptions('memory', options, memoryRules)
   const threads = new Map<ThreadId, MemoryThread>()
   const hints = createHintBoard()
   const now = options.now ?? Date.now

@@ -1,4 +1,12 @@
 import { callsOf } from '../../core/message.ts'
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  milliseconds,
+  type OptionTable,
+} from '../../core/check-options.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import { type AppendPlan, planAppend } from '../plan-append.ts'
@@ -26,6 +34,13 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number
 }
 
+export const sqliteRules: OptionTable<SqliteStoreOptions> = {
+  now: callback('the system’s clock'),
+  isAlive: callback('asks the operating system'),
+  pollMs: milliseconds(1, 3_600_000, '50'),
+  busyTimeoutMs: milliseconds(0, 600_000, '5,000'),
+}
+
 interface Planned {
   readonly append: Append
   readonly plan: AppendPlan
@@ -33,6 +48,11 @@ interface Planned {
 
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
+  // SQLite takes an empty name for a database of its own that nobody can find again.
+  if (typeof file !== 'string' || file.trim() === '') {
+    throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
+  }
+  checkOptions('sqlite', options, sqliteRules)
   const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
   const connection = createConnection(file, busyTimeoutMs)
   const hints = createHintBoard()
