@@ -1,5 +1,5 @@
-import { importThreads } from '../../engine/transfer/import-threads.ts'
-import { readImport } from '../../engine/transfer/read-import.ts'
+import { importThreads } from '../../transfer/import-threads.ts'
+import { readImport } from '../../transfer/read-import.ts'
 import { oneOf, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import { readText } from '../read-json.ts'

@@ -1,0 +1,52 @@
+import { type CallId, type MessageId, parseCallId, parseMessageId } from '../core/ids.ts'
+import { deriveId } from './derive-id.ts'
+import type { Mend } from './old-message.ts'
+
+/** Says of an id whether something else has it already. */
+export type IsTaken = (kind: 'message' | 'call', id: string) => boolean
+
+/** Keeps ids that are valid and free, and derives the rest from the thread and the place (LG10). */
+export interface IdKeeper {
+  message(old: string | undefined, place: number, mend: Mend): MessageId
+  call(old: string | undefined, messageId: MessageId, place: number, mend: Mend): CallId
+}
+
+export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false): IdKeeper {
+  const used = { message: new Set<string>(), call: new Set<string>() }
+
+  const keep = (
+    kind: 'message' | 'call',
+    old: string | undefined,
+    place: readonly (string | number)[],
+    mend: Mend,
+  ): string => {
+    const isFree = (id: string) => !used[kind].has(id) && !isTaken(kind, id)
+    const derive = (attempt: number): string => {
+      const again = attempt === 0 ? [] : [attempt]
+      const id = deriveId(kind === 'call' ? 'call' : 'msg', threadId, ...place, ...again)
+      return isFree(id) ? id : derive(attempt + 1)
+    }
+    const id = old !== undefined && isValid(old) && isFree(old) ? old : derive(0)
+    if (old !== undefined && id !== old) {
+      const why = isValid(old) ? 'is in use' : 'is not valid'
+      mend(`The ${kind} id ${JSON.stringify(old.slice(0, 80))} ${why}: it became ${id}.`)
+    }
+    used[kind].add(id)
+    return id
+  }
+
+  return {
+    message: (old, place, mend) => parseMessageId(keep('message', old, [place, old ?? ''], mend)),
+    call: (old, messageId, place, mend) => parseCallId(keep('call', old, [messageId, place], mend)),
+  }
+}
+
+function isValid(id: string): boolean {
+  try {
+    parseCallId(id)
+    return true
+  } catch {
+    // The rule for ids has one home, and it says no by throwing.
+    return false
+  }
+}

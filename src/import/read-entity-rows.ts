@@ -1,0 +1,218 @@
+import type { Json, JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { OldCall, OldMessage, OldStep, OldTurn } from './old-message.ts'
+import { type EntityCallRead, readEntityRow, type EntityRowRead } from './read-entity-row.ts'
+import { readResultValue } from './read-result-value.ts'
+import type { Report } from './report.ts'
+import { readUserMessage } from './read-user-message.ts'
+
+/** What stands in a list, and where. */
+export interface ListedValue {
+  readonly index: number
+  readonly value: Json
+}
+
+/** A message, and the place in the list that it began at. */
+export interface PlacedMessage {
+  readonly index: number
+  readonly message: OldMessage
+}
+
+interface Answered {
+  readonly call: EntityCallRead
+  result?: EntityRowRead
+}
+interface OpenTurn {
+  readonly rows: EntityRowRead[]
+  readonly answers: Map<EntityRowRead, readonly Answered[]>
+}
+
+/** Rows of one message each become messages again: a turn is what stands together (LE1). */
+export function readEntityRows(
+  values: readonly ListedValue[],
+  at: number,
+  report: Report,
+): readonly PlacedMessage[] {
+  const read = values.flatMap(({ index, value }) => {
+    const row = readEntityRow(value, index, (what) => report.mend(index, what))
+    if (typeof row !== 'string') return [row]
+    report.fail(index, row)
+    return []
+  })
+  const rows = withTurnIds(inOrder(read, report))
+  const groups: (EntityRowRead | OpenTurn)[] = []
+  const calls = new Map<string, Answered[]>()
+  const results = createEarlyResults(rows)
+  for (const row of rows) {
+    if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
+    else if (row.entity === 'TOOL') {
+      if (!results.keep(row, calls)) answer(row, calls, groups, report)
+    } else {
+      const last = groups.at(-1)
+      const isSame = last !== undefined && 'rows' in last && continues(last, row)
+      const turn = isSame ? last : { rows: [], answers: new Map<EntityRowRead, Answered[]>() }
+      if (!isSame) groups.push(turn)
+      const answered = row.calls.map((call): Answered =>
+        withDefined({ call }, { result: results.take(call.id) }),
+      )
+      turn.rows.push(row)
+      turn.answers.set(row, answered)
+      for (const some of answered) {
+        const { id } = some.call
+        if (id !== undefined) calls.set(id, [...(calls.get(id) ?? []), some])
+      }
+    }
+  }
+  return groups.map((group) =>
+    'rows' in group
+      ? { index: group.rows[0]?.index ?? 0, message: toTurn(group, at) }
+      : { index: group.index, message: toUserMessage(group, report) },
+  )
+}
+
+/**
+ * What rows of one turn share is the turn's id. Where no two rows share one, and we did not write them,
+ * it is a second id of each row.
+ */
+function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
+  const seen = new Set<string>()
+  const areShared = rows.some(({ entity, isExact, turnId }) => {
+    if (turnId === undefined || entity === 'USER' || entity === 'SYSTEM') return false
+    if (isExact || seen.has(turnId)) return true
+    seen.add(turnId)
+    return false
+  })
+  return areShared ? rows : rows.map(({ turnId: _, ...row }) => row)
+}
+
+/** Results that stand before their call, as in a table that was not sorted. */
+function createEarlyResults(rows: readonly EntityRowRead[]) {
+  const called = new Set(rows.flatMap((row) => row.calls.map(({ id }) => id)))
+  const early = new Map<string, EntityRowRead>()
+  return {
+    /** False if its call is not still to come. */
+    keep(row: EntityRowRead, calls: ReadonlyMap<string, unknown>): boolean {
+      const id = row.result?.callId
+      if (id === undefined || !called.has(id) || calls.has(id) || early.has(id)) return false
+      early.set(id, row)
+      return true
+    },
+    take(id: string | undefined): EntityRowRead | undefined {
+      const row = id === undefined ? undefined : early.get(id)
+      if (id !== undefined) early.delete(id)
+      return row
+    },
+  }
+}
+
+/** By the turn's id where there is one; else a final text is the end of a turn. */
+function continues(turn: OpenTurn, row: EntityRowRead): boolean {
+  const last = turn.rows.at(-1)
+  if (last?.turnId !== undefined || row.turnId !== undefined) return last?.turnId === row.turnId
+  return last?.entity !== 'AI_MESSAGE'
+}
+
+/** The last call with the id that has no result yet; it may stand in a turn before. */
+function answer(
+  row: EntityRowRead,
+  calls: ReadonlyMap<string, readonly Answered[]>,
+  groups: (EntityRowRead | OpenTurn)[],
+  report: Report,
+): void {
+  const { callId, name } = row.result ?? {}
+  const same = (callId === undefined ? undefined : calls.get(callId)) ?? []
+  const open = same.findLast(({ result }) => result === undefined)
+  if (open !== undefined) {
+    open.result = row
+    return
+  }
+  if (same.length > 0) {
+    report.fail(row.index, 'Its call has a result already.')
+    return
+  }
+  const last = groups.at(-1)
+  if (name === undefined || last === undefined || !('rows' in last)) {
+    report.fail(row.index, 'It is the result of a call that is not there.')
+    return
+  }
+  report.mend(row.index, `The call of ${name} was not kept: it was made from its result.`)
+  const call: EntityCallRead = withDefined(
+    { type: 'call', name, input: { kind: 'complete', value: {} } } as const,
+    { id: callId },
+  )
+  last.rows.push({ ...row, entity: 'AI_TOOL' })
+  last.answers.set(last.rows.at(-1) as EntityRowRead, [{ call, result: row }])
+}
+
+function toTurn({ rows, answers }: OpenTurn, at: number): OldTurn {
+  const [first] = rows
+  const final = rows.findLast((row) => row.entity === 'AI_MESSAGE')
+  return withDefined(
+    {
+      kind: 'turn',
+      steps: rows.map((row, index) =>
+        toStep(row, answers.get(row) ?? [], index === rows.length - 1, at),
+      ),
+    } as const,
+    { id: first?.turnId ?? final?.id ?? first?.id, at: first?.at },
+  )
+}
+
+function toStep(
+  row: EntityRowRead,
+  answers: readonly Answered[],
+  isLast: boolean,
+  at: number,
+): OldStep {
+  const text = row.text.trim() === '' ? [] : [{ type: 'text', text: row.text } as const]
+  // A text that broke off and after which the turn went on was an attempt, not the answer.
+  const broken = row.entity === 'AI_MESSAGE' && !isLast ? 'draft' : 'broken'
+  return withDefined(
+    { parts: [...text, ...answers.map((some) => toCall(some, row, at))] },
+    { at: row.at, flaw: row.isComplete ? undefined : broken },
+  )
+}
+
+function toCall(
+  { call: { validated, ...call }, result }: Answered,
+  row: EntityRowRead,
+  at: number,
+): OldCall {
+  const base = withDefined(call, { createdAt: row.at, endedAt: result?.at })
+  if (result?.result === undefined) {
+    if (validated === 'rejected') return { ...base, ...readResultValue(null, { validated }, at) }
+    if (validated === 'pending') return { ...base, outcome: 'waiting' }
+    return withDefined({ ...base, outcome: 'open' } as const, {
+      decision: validated === 'accepted' ? ({ kind: 'accepted' } as const) : undefined,
+    })
+  }
+  const marks = withDefined({ isComplete: result.isComplete }, { validated })
+  return { ...base, ...readResultValue(result.result.value, marks, result.at ?? at) }
+}
+
+function toUserMessage(
+  { row, id, text, entity, index }: EntityRowRead,
+  report: Report,
+): OldMessage {
+  const message: JsonObject = { ...row, content: text }
+  const role = entity === 'USER' ? 'user' : 'system'
+  const read = readUserMessage(message, role, (what) => report.mend(index, what))
+  return withDefined({ ...read }, { id })
+}
+
+/**
+ * Lists are often given newest first. One that begins with a user and ends with an answer is not, nor
+ * is one that we wrote, if it begins with a user: exports are in order, whatever their dates say.
+ */
+function inOrder(rows: readonly EntityRowRead[], report: Report): readonly EntityRowRead[] {
+  const dates = rows.map((row) => row.at)
+  const isFalling = dates.every(
+    (date, index) => date !== undefined && (index === 0 || date <= (dates[index - 1] ?? date)),
+  )
+  const [first] = rows
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined || !isFalling || first.at === last.at) return rows
+  if (first.entity === 'USER' && (first.isExact || last.entity !== 'USER')) return rows
+  report.mend(first.index, 'The rows are given newest first: they were turned round.')
+  return rows.toReversed()
+}
