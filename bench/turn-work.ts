@@ -38,7 +38,10 @@ export function holdfastHandler(store: Store): {
   readonly commits: () => number
 } {
   const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
-  return { handler: createHandler(holdfast), commits: () => holdfast.metrics().commits }
+  return {
+    handler: createHandler(holdfast, { localOnly: true }),
+    commits: () => holdfast.metrics().commits,
+  }
 }
 
 /** Who takes the turn: the client that is in `useChat`, or somebody who looks at no chunk. */

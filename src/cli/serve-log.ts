@@ -1,6 +1,8 @@
+import { inspect } from 'node:util'
 import type { LifecycleEvent } from '../engine/hooks.ts'
 import type { RequestRecord } from '../server/handler-options.ts'
 import type { Terminal } from './terminal.ts'
+import { oneLine } from './words.ts'
 
 export const logKinds = ['text', 'json', 'off'] as const
 export type LogKind = (typeof logKinds)[number]
@@ -61,5 +63,9 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
   }
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : error === undefined ? '' : 'unknown'
+/** With its causes: the error that a client is told of is often not the one that happened. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return error === undefined ? '' : oneLine(inspect(error))
+  const cause = messageOf(error.cause)
+  return cause === '' ? error.message : `${error.message} (${cause})`
+}

@@ -14,7 +14,6 @@ import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice, parseNumber, refusePositionals } from './parse-arguments.ts'
 import { createServeLog, logKinds } from './serve-log.ts'
 import { untilStopped } from './until-stopped.ts'
-import { readVersion } from './version.ts'
 
 export const serveCommand: Command = {
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
@@ -74,7 +73,6 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const tools = engine.tools === undefined ? own : undefined
   const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
   const handler = createHandler(holdfast, {
-    version: readVersion(),
     log: log.request,
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),

@@ -11,7 +11,6 @@ export interface ServerContext {
   readonly holdfast: Holdfast
   readonly limits: Limits
   readonly keepAliveMs: number
-  readonly version: string
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
 }
@@ -22,7 +21,6 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     holdfast,
     limits,
     keepAliveMs: options.keepAliveMs ?? 15_000,
-    version: options.version ?? '0.1.0',
     followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
   }

@@ -1,6 +1,7 @@
 export { createHandler, type Handler } from './create-handler.ts'
 export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts'
-export { listen, type Listening, type ListenOptions } from './node-listener.ts'
+export type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
+export { listen, type Listening, toNodeListener } from './node-listener.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
 export { translateDataStream } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'

@@ -9,7 +9,7 @@ const holdfast = createHoldfast({
   recoverEveryMs: 0,
 })
 const authenticate = () => ({ id: 'someone' })
-const local: HandlerOptions = {}
+const local: HandlerOptions = { localOnly: true }
 const known: HandlerOptions = { authenticate }
 const open: HandlerOptions = { authenticate, allowedOrigins: ['https://app.example'] }
 
