@@ -27,6 +27,13 @@ export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/combine-hooks.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
+export {
+  type CheckCounts,
+  type CheckOptions,
+  type CheckReport,
+  checkStore,
+} from './engine/check/check-store.ts'
+export type { Problem, ProblemKind } from './engine/check/problem.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
 export type { HoldfastOptions } from './engine/options.ts'
@@ -39,6 +46,10 @@ export type { Frame } from './engine/tail.ts'
 export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
+export { type ExportFormat, exportThreads } from './transfer/export-threads.ts'
+export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
+export { type ImportOptions, importThreads } from './transfer/import-threads.ts'
+export { readImport } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type {
   Append,

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { publishedManifest } from '../../scripts/published-manifest.ts'
+
+const project = join(import.meta.dirname, '../..')
+const programs = join(project, 'node_modules/.bin')
+
+export interface Ran {
+  readonly status: number
+  readonly output: string
+}
+
+/** A project of somebody's own, with the package in it as it is published. */
+export interface UserProject {
+  readonly folder: string
+  write(path: string, text: string): void
+  /** A program of node_modules/.bin, or `node`. */
+  run(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Ran
+  remove(): void
+}
+
+/** Built and packed from the sources as they are. Whatever else a block may import is the one that is tested here. */
+export function createUserProject(): UserProject {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-user-'))
+  const modules = join(folder, 'node_modules')
+  const own = join(modules, 'holdfast')
+  mkdirSync(own, { recursive: true })
+  for (const name of readdirSync(join(project, 'node_modules'))) {
+    if (name.startsWith('.') || name === 'holdfast') continue
+    symlinkSync(join(project, 'node_modules', name), join(modules, name), 'junction')
+  }
+  const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Ran => {
+    const { status, stdout, stderr, error } = spawnSync(
+      program === 'node' ? process.execPath : join(programs, program),
+      args,
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        timeout: 60_000,
+        shell: process.platform === 'win32',
+        env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}`, ...env },
+      },
+    )
+    return { status: status ?? 1, output: `${stdout}${stderr}${error?.message ?? ''}` }
+  }
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const built = run('node', [join(project, 'scripts/build.ts'), join(own, 'dist')])
+  if (built.status !== 0) throw new Error(built.output)
+  write('package.json', JSON.stringify({ name: 'somebodys-own', private: true, type: 'module' }))
+  write('node_modules/holdfast/package.json', JSON.stringify(publishedManifest))
+  return {
+    folder,
+    write,
+    run,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
