@@ -30,6 +30,13 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
     answer(incoming, outgoing)
   })
   server.on('clientError', refuseSocket)
+  // Node answers these two by itself otherwise, with nothing in JSON or with nothing at all.
+  server.on('connect', (_, socket) => refuseSocket(new Error('A tunnel was asked for.'), socket))
+  server.on('checkExpectation', (_, outgoing: ServerResponse) => {
+    const error = { code: 'bad-request', message: 'What "expect" asks for is not done here.' }
+    outgoing.writeHead(417, { 'content-type': 'application/json' })
+    outgoing.end(JSON.stringify({ error }))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

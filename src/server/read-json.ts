@@ -23,12 +23,9 @@ export async function readText(
 ): Promise<string | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
-    throw new ApiError(
-      415,
-      'unsupported-type',
-      'Send the body as "content-type: application/json".',
-    )
+    throw unsupported('Send the body as "content-type: application/json".')
   }
+  checkEncoding(request.headers, type ?? '')
   if (type === null) return null
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   try {
@@ -40,6 +37,20 @@ export async function readText(
     return text
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest('The body is not UTF-8.')
+  }
+}
+
+const unsupported = (message: string): ApiError => new ApiError(415, 'unsupported-type', message)
+
+/** JSON is UTF-8, and is not unpacked here: a small body could become one of any size. */
+function checkEncoding(headers: Headers, type: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? 'utf-8'
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    throw unsupported(`Send the body in UTF-8, not in ${charset}.`)
+  }
+  const encoding = headers.get('content-encoding') ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity') {
+    throw unsupported(`Send the body as it is, without "content-encoding: ${encoding}".`)
   }
 }
 
