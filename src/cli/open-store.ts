@@ -14,9 +14,11 @@ export interface StoreChoice {
 const ordinary = 'holdfast.db'
 
 export async function openStore({ db, env, file }: StoreChoice): Promise<Store> {
-  const place = db ?? (env['HOLDFAST_DB'] || ordinary)
-  if (/^postgres(?:ql)?:/.test(place)) return openPostgres(place)
-  if (/^[a-z][a-z+]+:\/\//.test(place)) {
+  const place = (db ?? (env['HOLDFAST_DB'] || ordinary)).trim()
+  if (/^postgres(?:ql)?:/i.test(place)) {
+    return openPostgres(place.replace(/^\w+/, (scheme) => scheme.toLowerCase()))
+  }
+  if (/^[a-z][a-z+]+:\/\//i.test(place)) {
     throw new CliError('--db is a file or a postgres:// URL.')
   }
   const name = place.replace(/^file:/, '')

@@ -61,9 +61,13 @@ export function toStoreFault(error: unknown): unknown {
   const fault =
     state === undefined
       ? phrases.find(([phrase]) => phrase.test(error.message))?.[1]
-      : (faults.get(state) ?? toFault(state))
+      : (faults.get(state) ?? (isConnecting(error) ? unreachable : toFault(state)))
   return fault === undefined ? error : new HoldfastError(fault[0], fault[1], { cause: error })
 }
+
+/** An address may be a path to a socket, and then fails in all the ways that paths do. */
+const isConnecting = (error: Error): boolean =>
+  (error as NodeJS.ErrnoException).syscall === 'connect'
 
 /** SQLSTATE, or Node's code for an error of the network. */
 export function readSqlState(error: unknown): string | undefined {

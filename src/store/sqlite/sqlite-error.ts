@@ -6,7 +6,7 @@ type Fault = readonly [code: ErrorCode, message: string]
 const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
   [5, ['store-locked', 'The database is locked by another process.']],
   [6, ['store-locked', 'The database is locked by another connection.']],
-  [8, ['store-read-only', 'The database cannot be written to.']],
+  [8, ['store-read-only', 'The database file, or the folder it is in, cannot be written to.']],
   [10, ['store-failed', 'The disk failed while the database was read or written.']],
   [11, ['store-failed', 'The database file is damaged.']],
   [13, ['store-failed', 'The disk is full.']],
