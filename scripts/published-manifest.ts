@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 
 const {
   scripts: _scripts,
+  workspaces: _workspaces,
   devDependencies: _devDependencies,
   optionalDependencies: _optionalDependencies,
   overrides: _overrides,

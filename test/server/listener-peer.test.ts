@@ -1,10 +1,11 @@
-import { createServer, request as ask } from 'node:http'
+import { createServer } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import type { AddressInfo } from 'node:net'
 import { createHoldfast, memory } from 'holdfast'
 import { createHandler, listen, toNodeListener } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { askAt } from '../support/ask-at.ts'
 
 const holdfast = createHoldfast({
   store: memory(),
@@ -12,32 +13,6 @@ const holdfast = createHoldfast({
   recoverEveryMs: 0,
 })
 const handler = createHandler(holdfast)
-
-interface Asked {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly path?: string
-  readonly body?: string
-}
-
-/** With a Host header of one's own choice, which fetch does not let one have. */
-function askAt(
-  port: number,
-  address: string,
-  { headers = {}, path = '/api/threads', body }: Asked = {},
-) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const asked = ask(
-      { port, host: address, path, headers, method: body === undefined ? 'GET' : 'POST' },
-      (response) => {
-        let text = ''
-        response.on('data', (data: Buffer) => (text += data.toString()))
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      },
-    )
-    asked.on('error', reject)
-    asked.end(body)
-  })
-}
 
 async function serve(host: string) {
   const server = await listen(handler, { port: 0, host })

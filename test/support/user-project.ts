@@ -17,7 +17,7 @@ export interface UserProject {
   readonly folder: string
   write(path: string, text: string): void
   /** A program of node_modules/.bin, or `node`. */
-  run(program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Ran
+  run(program: string, args: readonly string[], env?: NodeJS.ProcessEnv, timeoutMs?: number): Ran
   remove(): void
 }
 
@@ -31,14 +31,14 @@ export function createUserProject(): UserProject {
     if (name.startsWith('.') || name === 'holdfast') continue
     symlinkSync(join(project, 'node_modules', name), join(modules, name), 'junction')
   }
-  const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Ran => {
+  const run: UserProject['run'] = (program, args, env = {}, timeoutMs = 60_000) => {
     const { status, stdout, stderr, error } = spawnSync(
       program === 'node' ? process.execPath : join(programs, program),
       args,
       {
         cwd: folder,
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: timeoutMs,
         shell: process.platform === 'win32',
         env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}`, ...env },
       },
