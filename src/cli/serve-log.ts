@@ -11,6 +11,8 @@ export type LogKind = (typeof logKinds)[number]
 export interface ServeLog {
   readonly request: (record: RequestRecord) => void
   readonly event: (event: LifecycleEvent) => void
+  /** What broke outside of every route, such as in the pages of an app. */
+  readonly fault: (error: unknown) => void
 }
 
 export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
@@ -27,6 +29,11 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
       const cause = error === undefined ? {} : { error: messageOf(error) }
       const words = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
       write([words, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
+    },
+    fault(error) {
+      const words = messageOf(error)
+      const where = error instanceof Error && error.stack !== undefined ? error.stack : words
+      write(`failed: ${where}`, { log: 'fault', error: words }, true)
     },
     event(event) {
       switch (event.type) {
