@@ -1,21 +1,9 @@
-// Makes dist/ and sees that it has every file that package.json's exports promise.
+// npm run build: makes dist/.
 
-import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import packageJson from '../package.json' with { type: 'json' }
-import { runCommand } from './run-command.ts'
+import { buildDist } from './build-package.ts'
+import { parseScriptArguments } from './script-arguments.ts'
 
-const project = join(import.meta.dirname, '..')
-rmSync(join(project, 'dist'), { recursive: true, force: true })
-const status = runCommand('tsc', ['-p', 'tsconfig.build.json'])
-if (status !== 0) process.exit(status)
-cpSync(join(project, 'src/widgets/widgets.css'), join(project, 'dist/widgets/widgets.css'))
-
-const missing = Object.values(packageJson.exports)
-  .flatMap((entry) => (typeof entry === 'string' ? [entry] : [entry.types, entry.default]))
-  .filter((file) => !existsSync(join(project, file)))
-if (missing.length > 0) {
-  console.error(`The build lacks what package.json exports:\n  ${missing.join('\n  ')}`)
-  process.exit(1)
-}
+parseScriptArguments({ usage: 'npm run build\n\nMakes dist/.' })
+buildDist(join(import.meta.dirname, '..'))
 console.log('Built dist/.')

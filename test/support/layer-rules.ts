@@ -1,7 +1,16 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
 const PURE = ['core', 'views', 'paging', 'protocol']
-const HEADLESS = [...PURE, 'store', 'engine', 'server', 'client', 'cli', 'testing']
+const HEADLESS = [
+  ...PURE,
+  'assert-node.ts',
+  'store',
+  'engine',
+  'server',
+  'client',
+  'cli',
+  'testing',
+]
 
 /** What each folder of src/ may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -9,15 +18,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   views: ['core'],
   paging: ['core'],
   protocol: ['core'],
-  store: PURE,
-  engine: [...PURE, 'store'],
-  server: [...PURE, 'store', 'engine'],
+  'assert-node.ts': [],
+  store: [...PURE, 'assert-node.ts'],
+  engine: [...PURE, 'store', 'assert-node.ts'],
+  server: [...PURE, 'store', 'engine', 'assert-node.ts'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
   cli: HEADLESS,
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'engine'],
+  'index.ts': [...PURE, 'store', 'engine', 'assert-node.ts'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {
