@@ -7,8 +7,8 @@ import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
 import { benchTurn } from './turn.ts'
+import { parseScriptArguments, refuseArguments } from '../scripts/script-arguments.ts'
 
-/** `npm run bench`, or `npm run bench -- page fold` for some of it. */
 const sections: Readonly<Record<string, () => Promise<void>>> = {
   fold: benchFold,
   append: benchAppend,
@@ -20,12 +20,14 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   transfer: benchTransfer,
 }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => !Object.hasOwn(sections, name))
-if (unknown.length > 0) {
-  console.error(`Unknown: ${unknown.join(', ')}. There is: ${Object.keys(sections).join(', ')}.`)
-  process.exit(2)
-}
+const names = Object.keys(sections)
+const usage = `npm run bench -- [SECTION …]
+
+Measures, and prints a table for each section; without a name, all of them: ${names.join(', ')}`
+const { positionals: wanted } = parseScriptArguments({ usage, words: names.length })
+const unknown = wanted.filter((name) => !names.includes(name))
+if (unknown.length > 0) refuseArguments(`Unknown: ${unknown.join(', ')}.`, usage)
+
 console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}`)
 console.log(
   'Ratios are medians of rounds taken in turns; a bar is what the project holds itself to.',

@@ -1,17 +1,12 @@
-// Makes the package that is published, in package/, and packs it.
+// npm run pack: makes the package that is published, in package/, and its tarball.
 
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { publishedManifest } from './published-manifest.ts'
+import { buildPackage } from './build-package.ts'
 import { runCommand } from './run-command.ts'
+import { parseScriptArguments } from './script-arguments.ts'
 
-const project = join(import.meta.dirname, '..')
-const target = join(project, 'package')
-
-rmSync(target, { recursive: true, force: true })
-mkdirSync(target)
-writeFileSync(join(target, 'package.json'), `${JSON.stringify(publishedManifest, null, 2)}\n`)
-for (const name of ['dist', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
-  cpSync(join(project, name), join(target, name), { recursive: true })
-}
+parseScriptArguments({
+  usage: 'npm run pack\n\nBuilds the package that is published, in package/, and packs it.',
+})
+buildPackage(join(import.meta.dirname, '../package'))
 process.exitCode = runCommand('npm', ['pack', './package'])

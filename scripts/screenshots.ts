@@ -1,5 +1,4 @@
-// node scripts/screenshots.ts [FOLDER]: pictures of the chat in its main states, at three widths, light
-// and dark, for people to look at; and docs/images/chat.png for the README.
+// npm run screenshots: pictures of the chat in its main states, for people to look at.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,10 +6,20 @@ import type { Browser, Page } from 'playwright-core'
 import { startAppServer } from '../test/support/app-server.ts'
 import { openBrowser } from '../test/support/browser.ts'
 import { screens } from './screens.ts'
+import { parseScriptArguments, refuseArguments } from './script-arguments.ts'
 
 const project = join(import.meta.dirname, '..')
-const folder = process.argv[2] ?? join(project, 'screenshots')
-const only = process.argv[3]
+const names = Object.keys(screens)
+const usage = `npm run screenshots -- [FOLDER] [NAME]
+
+Draws the chat in its main states, at three widths, light and dark, into FOLDER (screenshots), and
+docs/images/chat.png for the README. With NAME only those whose name has it:
+${names.join(', ')}`
+const { positionals } = parseScriptArguments({ usage, words: 2 })
+const [folder = join(project, 'screenshots'), only = ''] = positionals
+if (!names.some((name) => name.includes(only))) {
+  refuseArguments(`No picture has "${only}" in its name.`, usage)
+}
 const widths = [
   { name: 'phone', width: 360, height: 740 },
   { name: 'laptop', width: 1_280, height: 800 },
@@ -52,7 +61,7 @@ async function drawAll(
   colorScheme: 'light' | 'dark',
 ): Promise<void> {
   for (const [name, show] of Object.entries(screens)) {
-    if (only !== undefined && !name.includes(only)) continue
+    if (!name.includes(only)) continue
     const page = await openPage(opened, size, colorScheme)
     await show(page, server)
     await page.screenshot({ path: join(folder, `${name}-${size.name}-${colorScheme}.png`) })

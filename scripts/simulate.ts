@@ -1,11 +1,18 @@
-// npm run simulate -- --seeds N [--store sqlite] [--seed K]: lives N seeds, or prints the life of one.
+// npm run simulate: lives many seeds, or prints the life of one.
 
-import { parseArgs } from 'node:util'
 import { memory } from '../src/store/memory/index.ts'
 import { sqlite } from '../src/store/sqlite/index.ts'
 import { addTally, emptyTally, kinds, simulate } from '../src/testing/index.ts'
+import { parseScriptArguments, refuseArguments } from './script-arguments.ts'
 
-const { values } = parseArgs({
+const usage = `npm run simulate -- [--seeds N] [--from SEED] [--seed SEED] [--store memory|sqlite]
+
+  --seeds   how many seeds to live (1000)
+  --from    the first of them (1)
+  --seed    lives this one alone, and prints its life
+  --store   what it lives on (memory)`
+const { values } = parseScriptArguments({
+  usage,
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
@@ -13,6 +20,16 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'memory' },
   },
 })
+
+for (const name of ['seeds', 'from', 'seed'] as const) {
+  const value = values[name]
+  if (value !== undefined && !/^\d{1,15}$/.test(value)) {
+    refuseArguments(`--${name} is a whole number, not "${value}".`, usage)
+  }
+}
+if (values.store !== 'memory' && values.store !== 'sqlite') {
+  refuseArguments(`--store is memory or sqlite, not "${values.store}".`, usage)
+}
 
 const openStore: Parameters<typeof simulate>[0]['openStore'] =
   values.store === 'sqlite'

@@ -4,17 +4,27 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findNode, promisedNodes } from '../test/support/promised-nodes.ts'
 import { runCommand } from './run-command.ts'
-import { formatTestCounts, readTestCounts, type TestCounts } from './vitest-report.ts'
+import { parseScriptArguments } from './script-arguments.ts'
+import { addTestCounts, formatTestCounts, noTests, readTestCounts } from './vitest-report.ts'
 
 interface Stage {
   readonly name: string
   run(): number
 }
 
-const quick = process.argv.includes('--quick')
+const { values } = parseScriptArguments({
+  usage: `npm test
+npm run check
+
+Format, lint, types, then the tests: all of them and, on each older Node that is promised, those that
+depend on it; with --quick (npm run check) only those beside the sources.`,
+  options: { quick: { type: 'boolean', default: false } },
+})
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))
-const reportFile = join(folder, 'report.json')
+const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs')
+let counts = noTests
 
 const stages: readonly Stage[] = [
   { name: 'format', run: () => runCommand('oxfmt', ['--check', '.']) },
@@ -23,35 +33,51 @@ const stages: readonly Stage[] = [
   { name: 'types of the pure folders', run: () => runCommand('tsc', ['-p', 'tsconfig.pure.json']) },
   {
     name: 'tests',
-    run: () =>
-      runCommand('vitest', [
-        'run',
-        '--reporter=default',
-        '--reporter=json',
-        `--outputFile.json=${reportFile}`,
-        ...(quick ? ['--project=unit'] : []),
-      ]),
+    run: () => runTests(process.execPath, values.quick ? ['--project=unit'] : []),
   },
+  ...(values.quick ? [] : promisedNodes.map(olderNodeStage)),
 ]
 
 const failedStage = stages.find((stage) => {
   console.log(`\n── ${stage.name}`)
   return stage.run() !== 0
 })
-const counts = readCounts(failedStage !== undefined)
 rmSync(folder, { recursive: true })
 
 if (failedStage) {
   console.error(`\nStopped: ${failedStage.name} failed, see above.`)
   process.exitCode = 1
+  // What fails outside a test (a wrong format, an error that no test caught) counts as one failure, so
+  // that the closing line never looks like success when there was none.
+  counts = { ...counts, failed: Math.max(1, counts.failed) }
 }
 console.log(`\n${formatTestCounts(counts)}`)
 
-// What fails outside a test (a wrong format, an error that no test caught) counts as one failure, so
-// that the closing line never looks like success when there was none.
-function readCounts(hasFailed: boolean): TestCounts {
-  const counts = existsSync(reportFile)
-    ? readTestCounts(reportFile)
-    : { passed: 0, failed: 0, skipped: 0 }
-  return hasFailed ? { ...counts, failed: Math.max(1, counts.failed) } : counts
+/** The quick part, the rules of stores and of HTTP, and the packed package. */
+function olderNodeStage(node: (typeof promisedNodes)[number]): Stage {
+  const found = findNode(node)
+  if (found.kind === 'found') {
+    const tests = ['src/', 'test/conformance/store-rules.test.ts', 'test/server/http-rules.test.ts']
+    return {
+      name: `tests on Node ${found.version}`,
+      run: () => runTests(found.program, [...tests, 'test/packed/']),
+    }
+  }
+  return {
+    name: `tests on ${node}: ${found.reason}`,
+    run() {
+      if (found.kind === 'not-installed') return 1
+      counts = addTestCounts(counts, { ...noTests, skipped: 1 })
+      return 0
+    },
+  }
+}
+
+function runTests(node: string, args: readonly string[]): number {
+  const reportFile = join(folder, 'report.json')
+  rmSync(reportFile, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
+  const status = runCommand(node, [vitest, 'run', ...reporters, ...args])
+  if (existsSync(reportFile)) counts = addTestCounts(counts, readTestCounts(reportFile))
+  return status
 }

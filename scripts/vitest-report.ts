@@ -6,6 +6,14 @@ export interface TestCounts {
   readonly skipped: number
 }
 
+export const noTests: TestCounts = { passed: 0, failed: 0, skipped: 0 }
+
+export const addTestCounts = (one: TestCounts, other: TestCounts): TestCounts => ({
+  passed: one.passed + other.passed,
+  failed: one.failed + other.failed,
+  skipped: one.skipped + other.skipped,
+})
+
 /** The counts of the file that Vitest's JSON reporter writes. */
 export function readTestCounts(reportFile: string): TestCounts {
   const report: unknown = JSON.parse(readFileSync(reportFile, 'utf8'))

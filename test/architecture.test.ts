@@ -115,18 +115,28 @@ describe('the files', () => {
     ])
   })
 
+  it('import node:sqlite only as a type: an old Node would stop before it can say what is needed', () => {
+    const importers = [...readFiles('src/**/*.ts')].filter(([, source]) =>
+      /^(?:import|export) (?!type ).*from 'node:sqlite'/m.test(source),
+    )
+    expect(importers.map(([path]) => path)).toEqual([])
+  })
+
   it('only re-export by name when they are an index', () => {
     expect(findIndexProblems(sources)).toEqual([])
     expect(
       findIndexProblems(
         shapesOf({
           'src/index.ts': `export { a } from './a.ts'; export type { B } from './b.ts'`,
+          'src/server/index.ts': `import '../assert-node.ts'; export { a } from './a.ts'`,
+          'src/engine/index.ts': `export { a } from './a.ts'; import '../assert-node.ts'`,
           'src/core/index.ts': `export * from './fold.ts'`,
           'src/views/index.ts': `import { a } from './a.ts'\nexport { a }`,
           'src/paging/index.ts': `export { a } from './a.ts'\nexport const limit = 1`,
         }),
       ),
     ).toEqual([
+      'src/engine/index.ts does more than re-export by name',
       'src/core/index.ts does more than re-export by name',
       'src/views/index.ts does more than re-export by name',
       'src/paging/index.ts does more than re-export by name',

@@ -1,13 +1,14 @@
-#!/usr/bin/env node
-// Nothing is imported before the version is known: an old Node would stop at its first new word.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-
-if (major < 22 || (major === 22 && minor < 13)) {
-  console.error(
-    `holdfast needs Node 22.13 or newer, and this is Node ${process.versions.node}. ` +
-      'Install a newer one from https://nodejs.org and try again.',
-  )
+// Nothing else is imported before the version is known: an old Node would stop at its first new word.
+try {
+  await import('../assert-node.ts')
+} catch (error) {
+  console.error((error as Error).message)
   process.exit(2)
+}
+// An older Node announces its SQLite as experimental; a log in JSON would begin with that line.
+const emitWarning = process.emitWarning.bind(process) as (...args: readonly unknown[]) => void
+process.emitWarning = (...args: readonly unknown[]): void => {
+  if (!String(args[0]).startsWith('SQLite is an experimental')) emitWarning(...args)
 }
 const { runCli } = await import('./main.ts')
 const code = await runCli(process.argv.slice(2))

@@ -1,2 +1,3 @@
+import '../assert-node.ts'
 export type { HoldfastConfig } from './config.ts'
 export { runCli } from './main.ts'

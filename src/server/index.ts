@@ -1,3 +1,4 @@
+import '../assert-node.ts'
 export { createHandler, type Handler } from './create-handler.ts'
 export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts'
 export type { ListenOptions, NodeListenerOptions } from './listen-options.ts'

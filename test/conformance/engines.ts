@@ -16,11 +16,16 @@ export interface Engine {
   readonly createFixture: () => Promise<StoreFixture & { readonly cleanUp: () => Promise<void> }>
 }
 
+/** Run on every Node that is promised. */
 export const engines: readonly Engine[] = [
   { name: 'memory', createFixture: createMemoryFixture },
   { name: 'sqlite', createFixture: createSqliteFixture },
-  { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
   { name: 'postgres', createFixture: () => createPostgresFixture() },
+]
+
+/** The same stores, used in other ways. */
+export const engineVariants: readonly Engine[] = [
+  { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
   { name: 'postgres, in groups', createFixture: () => createPostgresFixture(commitInGroups) },
 ]
 

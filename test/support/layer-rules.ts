@@ -1,7 +1,17 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
 const PURE = ['core', 'views', 'import', 'paging', 'protocol']
-const HEADLESS = [...PURE, 'store', 'transfer', 'engine', 'server', 'client', 'cli', 'testing']
+const HEADLESS = [
+  ...PURE,
+  'assert-node.ts',
+  'store',
+  'transfer',
+  'engine',
+  'server',
+  'client',
+  'cli',
+  'testing',
+]
 
 /** What each folder of src/ may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -10,16 +20,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   import: ['core', 'views'],
   paging: ['core'],
   protocol: ['core'],
-  store: PURE,
+  'assert-node.ts': [],
+  store: [...PURE, 'assert-node.ts'],
   transfer: [...PURE, 'store'],
-  engine: [...PURE, 'store'],
-  server: [...PURE, 'store', 'transfer', 'engine'],
+  engine: [...PURE, 'store', 'assert-node.ts'],
+  server: [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
   cli: HEADLESS,
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'transfer', 'engine'],
+  'index.ts': [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {

@@ -9,7 +9,7 @@ export interface ModuleShape {
   readonly isTest: boolean
   /** Every module that it names: imports, re-exports, dynamic imports and `import('…')` types. */
   readonly specifiers: readonly string[]
-  /** Whether every statement is `export { name } from '…'`. */
+  /** Whether every statement is `export { name } from '…'`, after the check of the Node version. */
   readonly onlyReExportsByName: boolean
 }
 
@@ -42,7 +42,12 @@ function readShape(path: string, source: string): ModuleShape {
     TSImportType: add,
   })
   const onlyReExportsByName = program.body.every(
-    (node) => node.type === 'ExportNamedDeclaration' && node.source !== null,
+    (node, index) =>
+      (node.type === 'ExportNamedDeclaration' && node.source !== null) ||
+      (index === 0 && node.type === 'ImportDeclaration' && isNodeCheck(node)),
   )
   return { path, isTest, specifiers, onlyReExportsByName }
 }
+
+const isNodeCheck = ({ source, specifiers }: ESTree.ImportDeclaration): boolean =>
+  specifiers.length === 0 && /^(?:\.\.?\/)+assert-node\.ts$/.test(source.value)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { typeStripping } from './type-stripping.ts'
 
 export interface PostgresServer {
   /** A superuser's connection string. */
@@ -16,10 +17,14 @@ export interface PostgresServer {
  * own. It ends with `stop()`, or with this process, however that ends.
  */
 export async function startPostgres(): Promise<PostgresServer> {
-  const keeper = spawn(process.execPath, [join(import.meta.dirname, 'postgres-keeper.ts')], {
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
+  const keeper = spawn(
+    process.execPath,
+    [...typeStripping, join(import.meta.dirname, 'postgres-keeper.ts')],
+    {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  )
   let complaints = ''
   keeper.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints += text

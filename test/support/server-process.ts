@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { typeStripping } from './type-stripping.ts'
 
 export interface ServerProcess {
   readonly url: string
@@ -25,10 +26,14 @@ export async function startServerProcess({
   db,
   env = {},
 }: ServerProcessOptions): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--conditions=holdfast-source', script], {
-    env: { ...process.env, ...env, DB: db },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...typeStripping, '--conditions=holdfast-source', script],
+    {
+      env: { ...process.env, ...env, DB: db },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))
   })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { publishedManifest } from '../../scripts/published-manifest.ts'
+import { buildPackage } from '../../scripts/build-package.ts'
 
 const project = join(import.meta.dirname, '../..')
 const programs = join(project, 'node_modules/.bin')
@@ -25,8 +25,7 @@ export interface UserProject {
 export function createUserProject(): UserProject {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-user-'))
   const modules = join(folder, 'node_modules')
-  const own = join(modules, 'holdfast')
-  mkdirSync(own, { recursive: true })
+  mkdirSync(modules)
   for (const name of readdirSync(join(project, 'node_modules'))) {
     if (name.startsWith('.') || name === 'holdfast') continue
     symlinkSync(join(project, 'node_modules', name), join(modules, name), 'junction')
@@ -49,10 +48,8 @@ export function createUserProject(): UserProject {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  const built = run('node', [join(project, 'scripts/build.ts'), join(own, 'dist')])
-  if (built.status !== 0) throw new Error(built.output)
+  buildPackage(join(modules, 'holdfast'))
   write('package.json', JSON.stringify({ name: 'somebodys-own', private: true, type: 'module' }))
-  write('node_modules/holdfast/package.json', JSON.stringify(publishedManifest))
   return {
     folder,
     write,

@@ -1,1 +1,2 @@
+import '../../assert-node.ts'
 export { postgres, type PostgresStoreOptions } from './postgres-store.ts'

@@ -44,9 +44,9 @@ function applyStep(db: DatabaseSync, thread: ThreadKey, step: RepairStep): Row |
       const { callId: call_id, name, life, input } = step
       const turn = step.turn.seq
       const last = db
-        .prepare('SELECT coalesce(max(seq), ?2) AS seq FROM calls WHERE thread = ?1 AND turn = ?2')
+        .prepare('SELECT max(seq) AS seq FROM calls WHERE thread = ? AND turn = ?')
         .get(thread, turn)
-      const seq = Number(last?.['seq']) + 1
+      const seq = Number(last?.['seq'] ?? turn) + 1
       insert(db, 'calls', { thread, call_id, turn, seq, name, life, input })
       return undefined
     }

@@ -1,5 +1,5 @@
-/** `?` is the number of one thread, or null for all. */
-const ofThread = (table: string) => `WHERE (?1 IS NULL OR ${table}.thread = ?1)`
+/** `?` is the number of one thread, or null for all. Not `?1` twice: Node 22.13 cannot bind numbered ones. */
+const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)`
 
 export const auditSql = {
   threads: `SELECT thread AS key, id AS threadId, seq, lease_holder AS holder,

@@ -1,7 +1,10 @@
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import { isLocked, toStoreFault } from './sqlite-error.ts'
+
+// Not a static import: see assert-node.ts.
+const nodeSqlite = process.getBuiltinModule('node:sqlite')
 
 /** "hold", so that a file can be told from other people's databases. */
 const applicationId = 0x686f6c64
@@ -9,7 +12,7 @@ const applicationId = 0x686f6c64
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(file, { enableForeignKeyConstraints: false })
+    db = new nodeSqlite.DatabaseSync(file, { enableForeignKeyConstraints: false })
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     migrate(db)
     useWriteAheadLog(db, busyTimeoutMs)
