@@ -7,6 +7,7 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { addToolOutputs, type ToolOutput, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
@@ -17,7 +18,6 @@ import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
-import { type ProvidedOutput, provideOutputs } from './provide-outputs.ts'
 import { type RecordedPart, type Recording, record } from './record.ts'
 import { recoverAbandoned } from './recover.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
@@ -49,8 +49,11 @@ export interface Holdfast {
   stop(threadId: ThreadId): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ResolveRequest): Promise<ResolveResult>
-  /** Results of tools that the client runs; how many of them were waited for. */
-  provideOutputs(threadId: ThreadId, outputs: readonly ProvidedOutput[]): Promise<number>
+  /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
+  addToolOutputs(
+    threadId: ThreadId,
+    outputs: readonly ToolOutput[],
+  ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
   /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
@@ -169,7 +172,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     stop: (threadId) => stopRun(engine, threadId),
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
-    provideOutputs: (threadId, outputs) => provideOutputs(engine, threadId, outputs),
+    addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
     subscribe: (threadId, after, signal) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal),
     record: (source, request) => record(engine, newCallId, source, request),
