@@ -8,6 +8,7 @@ import { sameJson } from '../views/same-json.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
 import { tellTurn } from './tell-turn.ts'
+import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
   readonly callId: CallId
@@ -35,7 +36,8 @@ export async function addToolOutputs(
   outputs: readonly ToolOutput[],
 ): Promise<readonly ToolOutputResult[]> {
   const results: ToolOutputResult[] = []
-  for (const { callId, outcome } of outputs) {
+  for (const { callId, outcome: given } of outputs) {
+    const outcome = toStorable(given)
     const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
     const result = await tellTurn<ToolOutputResult>(engine, threadId, find, (turn) => {
       const call = [...callsOf(turn)].find(({ id }) => id === callId)
@@ -57,6 +59,14 @@ export async function addToolOutputs(
     results.push(result ?? { kind: 'not-found' })
   }
   return results
+}
+
+function toStorable(outcome: ToolOutput['outcome']): ToolOutput['outcome'] {
+  if (outcome.state === 'failed' || outcome.output.kind !== 'inline') return outcome
+  return {
+    ...outcome,
+    output: { kind: 'inline', value: toGivenJson('output', outcome.output.value) },
+  }
 }
 
 /** Whether this is what pages and streams show of the call anyway. */
