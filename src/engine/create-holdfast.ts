@@ -63,6 +63,10 @@ export interface Holdfast {
   /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
   recover(): Promise<number>
   readonly clock: Clock
+  /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
+  readonly saving: () => 'ok' | 'interrupted'
+  /** Rejects if the store does not answer, or does not take what is written. */
+  ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
   running(): readonly ThreadId[]
@@ -183,6 +187,12 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       newCallId,
     }),
     clock,
+    saving: () => committer.saving,
+    async ready() {
+      await store.findAbandonedRuns(1)
+      // To no thread: it goes the way of every write and leaves nothing.
+      await committer.submit({ threadId: parseThreadId(newId('thread')), events: [] })
+    },
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,
@@ -199,6 +209,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
       for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      committer.stopWaiting()
       await settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.
       stopHeart()

@@ -5,6 +5,7 @@ import { ApiError } from '../protocol/api-error.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
+import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 
 /** What every route works with. */
 export interface ServerContext {
@@ -14,6 +15,7 @@ export interface ServerContext {
   readonly version: string
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
+  readonly saving: SavingWatch
 }
 
 export function createServerContext(holdfast: Holdfast, options: HandlerOptions): ServerContext {
@@ -25,6 +27,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     version: options.version ?? '0.1.0',
     followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+    saving: createSavingWatch(holdfast),
   }
 }
 

@@ -18,8 +18,7 @@ export function aboutRoutes({ holdfast, version }: ServerContext): readonly Rout
       method: 'GET',
       path: '/api/ready',
       async handle() {
-        // Anything that asks the database.
-        await holdfast.store.findAbandonedRuns(1)
+        await holdfast.ready()
         return Response.json({ status: 'ready' })
       },
     },
