@@ -108,7 +108,10 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     submit(append) {
       return new Promise((resolve, reject) => {
         // Behind a write that is being tried again nobody but a run can wait.
-        if (fault !== null && since !== null && !isOfRun(append)) return reject(fault)
+        if (fault !== null && since !== null && !isOfRun(append)) {
+          reject(fault)
+          return
+        }
         queue.push({ append, resolve, reject })
         if (busy) return
         busy = true

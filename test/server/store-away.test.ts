@@ -1,9 +1,12 @@
 import { HoldfastError, memory, type Store } from 'holdfast'
+import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { readSse } from '../../src/client/read-sse.ts'
+import { createDatabase } from '../support/create-database.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { type ChatServer, startChatServer } from './chat-server.ts'
 
@@ -11,6 +14,7 @@ import { type ChatServer, startChatServer } from './chat-server.ts'
 const soonMs = 2_000
 
 interface Trouble {
+  readonly code: string
   readonly store: Store
   begin(): Promise<void>
   end(): Promise<void>
@@ -21,6 +25,7 @@ function refusing(): Trouble {
   const store = memory()
   let isAway = false
   return {
+    code: 'store-locked',
     store: {
       ...store,
       commit(appends) {
@@ -49,6 +54,7 @@ function locked(): Trouble {
   let holder: ReturnType<typeof spawn> | undefined
   onTestFinished(() => void holder?.kill())
   return {
+    code: 'store-locked',
     store,
     async begin() {
       holder = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -59,6 +65,51 @@ function locked(): Trouble {
       holder!.stdin!.write('go')
       await gone
     },
+  }
+}
+
+/** A real PostgreSQL behind a line that is cut. */
+async function unreachable(): Promise<Trouble> {
+  const database = await createDatabase(inject('postgresUrl'))
+  const { hostname, port } = new URL(database.url)
+  const sockets = new Set<Socket>()
+  const line = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => to.destroy()).on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  const open = async (at: number) => {
+    line.listen(at, '127.0.0.1')
+    await once(line, 'listening')
+    return (line.address() as AddressInfo).port
+  }
+  const cut = async () => {
+    const closed = once(line, 'close')
+    line.close()
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+    await closed
+  }
+  const url = new URL(database.url)
+  const ownPort = await open(0)
+  url.host = `127.0.0.1:${ownPort}`
+  const store = postgres(url.href)
+  onTestFinished(async () => {
+    await store.close()
+    await cut()
+    await database.drop()
+  })
+  return {
+    code: 'store-unreachable',
+    store,
+    begin: cut,
+    end: async () => void (await open(ownPort)),
   }
 }
 
@@ -90,9 +141,10 @@ const reader = (response: Response) => {
 describe.each([
   ['refuses every write', refusing],
   ['is locked by another process', locked],
+  ['cannot be reached', unreachable],
 ])('while the store %s', (_, cause) => {
   it('[LG3a] clients hear of it within 2 s, new messages get 503, and the turn goes on after', async () => {
-    const trouble = cause()
+    const trouble = await cause()
     const server = await startChatServer(
       (text) =>
         text === 'long'
@@ -132,7 +184,7 @@ describe.each([
       503,
       {
         error: {
-          code: 'store-locked',
+          code: trouble.code,
           message: expect.stringContaining('Nothing was stored') as string,
         },
       },
