@@ -25,6 +25,7 @@ export {
 } from './core/message.ts'
 export type { Thread } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
+export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/combine-hooks.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'

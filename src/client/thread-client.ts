@@ -37,6 +37,8 @@ export interface ThreadSnapshot {
   readonly isLoadingOlder: boolean
   readonly isRunning: boolean
   readonly connection: Connection
+  /** The server cannot store anything right now; what is shown is stored. */
+  readonly isSavingInterrupted: boolean
 }
 
 export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
@@ -120,6 +122,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isLoadingOlder: false,
       isRunning: false,
       connection: { status: 'idle' },
+      isSavingInterrupted: false,
     },
     () => {
       if (exists) connect()
@@ -153,7 +156,9 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     disconnect = () => controller.abort()
     const onConnection = (event: ConnectionEvent) => {
       const connection = nextConnection(store.getSnapshot().connection, event)
-      if (!controller.signal.aborted) show({ connection })
+      // A new connection is told again, if it is still so.
+      const saving = event.type === 'opened' ? { isSavingInterrupted: false } : {}
+      if (!controller.signal.aborted) show({ connection, ...saving })
       return connection.status === 'backing-off' ? connection.delayMs : null
     }
     void followThread(
@@ -163,6 +168,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         position: () => view.seq,
         load: loadNewest,
         onFrame: (frame: EventFrame) => apply(toChanges(frame)),
+        onSaving: ({ status }) => show({ isSavingInterrupted: status === 'saving-interrupted' }),
         onConnection,
         random: options.random ?? Math.random,
         isOnline: network.isOnline,

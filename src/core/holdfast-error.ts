@@ -21,9 +21,19 @@ export type ErrorCode =
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'
   readonly code: ErrorCode
+  /**
+   * Of a store: certainly nothing was stored, and the same may work a moment later (locked, not there, full).
+   * After any other fault it is not known what was stored, and nothing may be written twice.
+   */
+  readonly isTemporary: boolean
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly isTemporary?: boolean } = {},
+  ) {
     super(message, options)
     this.code = code
+    this.isTemporary = options.isTemporary ?? false
   }
 }

@@ -1,5 +1,5 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
-import { toDirectCall, toDirectPart } from './direct-part.ts'
+import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import {
   type LayerCall,
   type LayeredCall,
@@ -82,7 +82,9 @@ async function translate(
   said: ProviderPart,
   tools: ToolSet | undefined,
 ): Promise<readonly Part[]> {
-  const call =
-    tools !== undefined && said.type === 'tool-call' ? await toDirectCall(said, tools) : undefined
+  if (said.type !== 'tool-call') return layered.translate(said)
+  const deep = toDeepCall(said)
+  if (deep !== undefined) return [deep]
+  const call = tools === undefined ? undefined : await toDirectCall(said, tools)
   return call === undefined ? layered.translate(said) : [call]
 }

@@ -7,6 +7,7 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { addToolOutputs, type ToolOutput, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
@@ -17,7 +18,6 @@ import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
-import { type ProvidedOutput, provideOutputs } from './provide-outputs.ts'
 import { type RecordedPart, type Recording, record } from './record.ts'
 import { recoverAbandoned } from './recover.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
@@ -49,8 +49,11 @@ export interface Holdfast {
   stop(threadId: ThreadId): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ResolveRequest): Promise<ResolveResult>
-  /** Results of tools that the client runs; how many of them were waited for. */
-  provideOutputs(threadId: ThreadId, outputs: readonly ProvidedOutput[]): Promise<number>
+  /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
+  addToolOutputs(
+    threadId: ThreadId,
+    outputs: readonly ToolOutput[],
+  ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
   /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
@@ -60,6 +63,10 @@ export interface Holdfast {
   /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
   recover(): Promise<number>
   readonly clock: Clock
+  /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
+  readonly saving: () => 'ok' | 'interrupted'
+  /** Rejects if the store does not answer, or does not take what is written. */
+  ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
   running(): readonly ThreadId[]
@@ -169,7 +176,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     stop: (threadId) => stopRun(engine, threadId),
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
-    provideOutputs: (threadId, outputs) => provideOutputs(engine, threadId, outputs),
+    addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
     subscribe: (threadId, after, signal) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal),
     record: (source, request) => record(engine, newCallId, source, request),
@@ -180,6 +187,12 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       newCallId,
     }),
     clock,
+    saving: () => committer.saving,
+    async ready() {
+      await store.findAbandonedRuns(1)
+      // To no thread: it goes the way of every write and leaves nothing.
+      await committer.submit({ threadId: parseThreadId(newId('thread')), events: [] })
+    },
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,
@@ -196,6 +209,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
       for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      committer.stopWaiting()
       await settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.
       stopHeart()

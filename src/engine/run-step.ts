@@ -1,6 +1,5 @@
 import type { CallOrigin } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
-import type { Json } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Taken } from './call-model.ts'
@@ -8,7 +7,13 @@ import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
 import type { Part } from './sdk-layer.ts'
-import { createPartTranslator, type SdkCall, toFinishReason, toUsage } from './translate-part.ts'
+import {
+  createPartTranslator,
+  jsonObject,
+  type SdkCall,
+  toFinishReason,
+  toUsage,
+} from './translate-part.ts'
 
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
@@ -58,7 +63,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
   const takeEnd = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
     const usage = toUsage(part.usage)
-    const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
+    const providerMetadata = jsonObject(part.providerMetadata)
     const step = { type: 'step-ended', finishReason, usage } as const
     const cutOff = [...translator.unfinished()]
     for (const { part: whole, call } of doubtful) {

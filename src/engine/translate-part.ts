@@ -1,8 +1,9 @@
 import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
 import type { CallOrigin } from '../core/call.ts'
+import { errorTextOfThrown } from '../core/error-text.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
-import type { JsonObject } from '../core/json.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toJson } from './to-json.ts'
@@ -207,11 +208,19 @@ const metadataOf = (metadata: unknown): { readonly providerMetadata: JsonObject 
   providerMetadata: jsonObject(metadata),
 })
 
-const jsonObject = (value: unknown): JsonObject | undefined =>
-  value == null ? undefined : (toJson(value) as JsonObject)
+/** What a provider says beside its words; what of it cannot be kept is left out, it must not cost the turn. */
+export const jsonObject = (value: unknown): JsonObject | undefined => {
+  if (value == null) return undefined
+  try {
+    const json = toJson(value)
+    return isJsonObject(json) ? json : undefined
+  } catch {
+    return undefined
+  }
+}
 
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message || error.name : String(error)
+/** What was thrown, in words; blank where it has none. */
+export const messageOf = errorTextOfThrown
 
 /** The SDK's count of tokens, without what no provider told. */
 export function toUsage(usage: {

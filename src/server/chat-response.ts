@@ -1,7 +1,9 @@
 import { createDataStreamWriter } from '../protocol/data-stream/write-data-stream.ts'
 import { oneOf, type ServerContext } from './context.ts'
+import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
+import type { SavingWatch } from './saving-watch.ts'
 import { sseData, toSseResponse, toStreamResponse } from './sse.ts'
 import { streamTurn, type TurnStreamQuery } from './turn-stream.ts'
 
@@ -17,7 +19,7 @@ export async function withReply(
   { url, ownerId }: RouteRequest,
   work: (reply: Reply) => Promise<Response>,
 ): Promise<Response> {
-  const { holdfast, keepAliveMs, followers } = context
+  const { holdfast, keepAliveMs, followers, saving } = context
   const sdk = sdkOf(url)
   const isOld = oneOf(url, 'protocol', ['data-stream', 'ui-message-stream']) === 'data-stream'
   const onClose = followers.take(ownerId)
@@ -26,8 +28,8 @@ export async function withReply(
     isOpen = true
     const chunks = (signal: AbortSignal) => streamTurn(holdfast, { ...query, sdk }, signal)
     return isOld
-      ? dataStreamResponse(chunks, onClose)
-      : uiStreamResponse(chunks, onClose, keepAliveMs)
+      ? dataStreamResponse(chunks, onClose, saving)
+      : uiStreamResponse(chunks, onClose, keepAliveMs, saving)
   }
   try {
     return await work(reply)
@@ -38,19 +40,30 @@ export async function withReply(
 
 type Chunks = (signal: AbortSignal) => ReturnType<typeof streamTurn>
 
-function uiStreamResponse(chunks: Chunks, onClose: () => void, keepAliveMs: number): Response {
+/** Not a part of the message: a client that stores it would differ from the page. */
+const toNoteChunk = (data: SavingNote) =>
+  ({ type: 'data-holdfast', data, transient: true }) as const
+
+function uiStreamResponse(
+  chunks: Chunks,
+  onClose: () => void,
+  keepAliveMs: number,
+  saving: SavingWatch,
+): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
     for await (const some of chunks(signal)) yield some.map(sseData).join('')
     yield 'data: [DONE]\n\n'
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
-  return toSseResponse(source, { keepAliveMs, headers, onClose })
+  const aside = (say: (text: string) => void) =>
+    saving.watch((note) => say(sseData(toNoteChunk(note))))
+  return toSseResponse(source, { keepAliveMs, headers, onClose, aside })
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
-function dataStreamResponse(chunks: Chunks, onClose: () => void): Response {
+function dataStreamResponse(chunks: Chunks, onClose: () => void, saving: SavingWatch): Response {
+  const write = createDataStreamWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    const write = createDataStreamWriter()
     for await (const some of chunks(signal)) {
       const lines = some.map(write).join('')
       if (lines !== '') yield lines
@@ -63,5 +76,6 @@ function dataStreamResponse(chunks: Chunks, onClose: () => void): Response {
       'cache-control': 'no-cache, no-transform',
     },
     onClose,
+    aside: (say) => saving.watch((note) => say(write(toNoteChunk(note)))),
   })
 }

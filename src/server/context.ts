@@ -5,6 +5,7 @@ import { ApiError } from '../protocol/api-error.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
+import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 
 /** What every route works with. */
 export interface ServerContext {
@@ -13,6 +14,7 @@ export interface ServerContext {
   readonly keepAliveMs: number
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
+  readonly saving: SavingWatch
 }
 
 export function createServerContext(holdfast: Holdfast, options: HandlerOptions): ServerContext {
@@ -23,6 +25,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     keepAliveMs: options.keepAliveMs ?? 15_000,
     followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+    saving: createSavingWatch(holdfast),
   }
 }
 

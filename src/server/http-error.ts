@@ -50,6 +50,7 @@ function toAnswer(error: unknown): ApiError {
     return new ApiError(500, 'internal', 'Something went wrong here. It has been logged.')
   }
   const status = statuses[error.code]
-  const message = status < 500 ? error.message : 'The database cannot be used right now.'
+  const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''
+  const message = status < 500 ? error.message : `The database cannot be used right now.${unstored}`
   return new ApiError(status, error.code, message)
 }

@@ -1,8 +1,7 @@
 import type { Json } from '../core/json.ts'
+import { deepestJson, depthOfText } from '../core/json-depth.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
-
-const deepest = 64
 
 /** A JSON body, with its type, size and depth checked before anything looks at it (HT3). */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
@@ -31,8 +30,8 @@ export async function readText(
   try {
     const bytes = await readBytes(request, maxBytes)
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (depthOf(text) > deepest) {
-      throw badRequest(`The body is nested deeper than ${deepest} levels.`)
+    if (depthOfText(text) > deepestJson) {
+      throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
     }
     return text
   } catch (error) {
@@ -85,21 +84,4 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     at += chunk.byteLength
   }
   return bytes
-}
-
-/** Counted on the text: a parser would have built it all first. */
-function depthOf(text: string): number {
-  let depth = 0
-  let most = 0
-  let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index]
-    if (inString) {
-      if (char === '\\') index++
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === '{' || char === '[') most = Math.max(most, ++depth)
-    else if (char === '}' || char === ']') depth--
-  }
-  return most
 }

@@ -5,6 +5,8 @@ export interface StreamOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Comments keep idle connections open; every client of server-sent events ignores them. */
   readonly keepAlive?: { readonly everyMs: number }
+  /** Says something between the pieces of the source; each is whole. What it returns ends that. */
+  readonly aside?: (say: (text: string) => void) => () => void
   /** Called once, however the stream ends, and also if nobody ever read it. */
   readonly onClose: () => void
 }
@@ -19,11 +21,11 @@ export function toSseResponse(
   open: StreamSource,
   options: Omit<StreamOptions, 'keepAlive'> & { readonly keepAliveMs: number },
 ): Response {
-  const { keepAliveMs, headers, onClose } = options
+  const { keepAliveMs, headers, ...rest } = options
   return toStreamResponse(open, {
+    ...rest,
     headers: { ...sseHeaders, ...headers },
     keepAlive: { everyMs: keepAliveMs },
-    onClose,
   })
 }
 
@@ -35,12 +37,16 @@ export function toStreamResponse(open: StreamSource, options: StreamOptions): Re
   const reader = new AbortController()
   const source = open(reader.signal)
   let timer: ReturnType<typeof setInterval> | undefined
+  let endAside = () => {}
   const close = () => {
     clearInterval(timer)
+    endAside()
     onClose()
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
+      const say = (text: string) => controller.enqueue(encoder.encode(text))
+      if (options.aside !== undefined) endAside = options.aside(say)
       if (keepAlive === undefined) return
       // Sent at once, so that a client knows that it is connected before anything happens.
       controller.enqueue(encoder.encode(': open\n\n'))

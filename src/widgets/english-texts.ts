@@ -1,4 +1,5 @@
 import { endingNoteOf } from '../views/ending-note.ts'
+import { savingNoteOf } from '../views/saving-note.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Texts } from './texts.ts'
 
@@ -86,6 +87,7 @@ export const englishTexts: Texts = {
   tryAgain: 'Try again',
   discard: 'Discard',
   reconnecting: 'Reconnecting…',
+  savingInterrupted: savingNoteOf('interrupted').message,
   offline: 'You are offline. Everything you see is saved.',
   refused: 'This conversation does not exist, or it is not yours.',
 }

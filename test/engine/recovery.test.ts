@@ -163,6 +163,18 @@ describe('after a crash', () => {
     return answer
   }
 
+  it('[ST1a CR3] a stop ends the waiting for a word about it, and the outcome stays unknown', async () => {
+    const { log, crashed } = charge()
+    const { turn, holdfast, store, threadId } = await crashed()
+    expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle' })
+    const after = await lastTurn(store)
+    expect(after.progress).toMatchObject({ ending: { kind: 'stopped' } })
+    expect([...callsOf(after)]).toMatchObject([{ state: 'unknown', cause: 'crashed' }])
+    expect(log).toEqual(['charged'])
+  })
+
   it('[CR3 CR4] calls what had started unknown, runs it at most once, and waits for a person', async () => {
     const { log, crashed } = charge()
     const { turn, holdfast, store } = await crashed()

@@ -6,7 +6,7 @@ import { type CallLife, lifeOf } from '../../core/life.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
 import { isOnItsWay } from '../../store/run-memory.ts'
-import { parseStoredJson } from '../../store/stored-output.ts'
+import { readStoredJson } from '../../store/stored-output.ts'
 import { toTurnBody } from '../../store/turn-body.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 
@@ -109,7 +109,7 @@ function loseResult(
     closed.set(call.id, { ...rest, state: 'interrupted', cause: 'crashed' })
     return { life: 'interrupted', changes: [] }
   }
-  const payload = parseStoredJson(event.payload)
+  const payload = readStoredJson(event.payload)
   const told = isJsonObject(payload) ? payload : {}
   const resolution = isJsonObject(told.resolution) ? told.resolution : undefined
   const truth =

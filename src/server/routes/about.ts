@@ -21,9 +21,9 @@ export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
       path: '/api/ready',
       isPublic: true,
       async handle() {
-        // Anything that asks the database. Why it does not answer is for the log alone: everyone may ask here.
+        // Everyone may ask here, so why it is not ready is for the log alone.
         try {
-          await within(readyMs, holdfast.store.findAbandonedRuns(1))
+          await within(readyMs, holdfast.ready())
         } catch (error) {
           const fault = new ApiError(503, 'not-ready', 'This server is not ready.')
           fault.cause = error

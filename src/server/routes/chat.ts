@@ -1,10 +1,11 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
+import type { ToolOutput } from '../../engine/add-tool-outputs.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
 import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
+import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
   asOwned,
@@ -193,13 +194,15 @@ async function answer(
   await readOwned(context, request, threadId)
   const turn = await readTurn(holdfast, threadId, turnId)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
-  // A client sends every answer again that it ever gave: those that were decided are no news.
-  await holdfast.decide({ threadId, by: request.ownerId, decisions })
-  await holdfast.provideOutputs(threadId, outputs.map(toProvided))
+  const decided = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+  const given = outputs.map(toToolOutput)
+  const added = await holdfast.addToolOutputs(threadId, given)
+  const refusal = findAnswerRefusal(decided, given, added)
+  if (refusal !== null) throw refusal
   return reply({ threadId, turnId, sent })
 }
 
-const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
+const toToolOutput = ({ callId, outcome }: ChatOutput): ToolOutput => ({
   callId,
   outcome:
     outcome.kind === 'result'

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { callsOf } from '../../core/message.ts'
 import {
   badOption,
@@ -21,6 +22,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { readChanges } from './read-changes.ts'
 import { readPage } from './read-page.ts'
+import { isLocked } from './sqlite-error.ts'
 import { createSteadyRuns, UnsteadyError } from './steady-runs.ts'
 import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
 
@@ -38,7 +40,15 @@ export const sqliteRules: OptionTable<SqliteStoreOptions> = {
   now: callback('the system’s clock'),
   isAlive: callback('asks the operating system'),
   pollMs: milliseconds(1, 3_600_000, '50'),
-  busyTimeoutMs: milliseconds(0, 600_000, '5,000'),
+  busyTimeoutMs: milliseconds(0, 600_000, '1,500'),
+}
+
+const retryMs = 10
+
+/** The verbs of a connection, when they may have to wait. */
+interface AsyncConnection {
+  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
+  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
 }
 
 interface Planned {
@@ -53,13 +63,28 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
   }
   checkOptions('sqlite', options, sqliteRules)
-  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
+  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 1_500 } = options
   const connection = createConnection(file, busyTimeoutMs)
   const hints = createHintBoard()
   const holder = processHolder()
   const full = mostBytes('full')
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
+
+  /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */
+  const patiently = async <Result>(work: () => Result): Promise<Result> => {
+    const begun = performance.now()
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (!isLocked(error) || performance.now() - begun >= busyTimeoutMs) throw error
+        await pause(retryMs)
+      }
+    }
+  }
+  const read: AsyncConnection['read'] = (work) => patiently(() => connection.read(work))
+  const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
 
   const runs = createSteadyRuns()
   const commitPlans = (plans: readonly Planned[], isShort = true): readonly AppendResult[] => {
@@ -87,7 +112,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     holder: () => holder,
 
     async createThread(wanted) {
-      return connection.write((statements) => {
+      return write((statements) => {
         const { id, ownerId, title, at } = wanted
         const found = statements.readThread.get(id)
         if (found !== undefined) {
@@ -106,14 +131,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async readThread(id) {
-      return connection.read(({ readThread }) => {
+      return read(({ readThread }) => {
         const found = readThread.get(id)
         return found === undefined ? null : { ...found }
       })
     },
 
     async listThreads({ ownerId, limit, before }) {
-      const found = connection.read(({ listThreads }) =>
+      const found = await read(({ listThreads }) =>
         listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
       )
       return {
@@ -123,7 +148,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async deleteThread(id) {
-      const isDeleted = connection.write((statements) => {
+      const isDeleted = await write((statements) => {
         const thread = statements.readPlace.get(id)?.thread
         if (thread === undefined) return false
         statements.raiseCounter.run(createCounter(statements)())
@@ -139,7 +164,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async commit(appends) {
       const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-      const results = commitPlans(plans)
+      const results = await patiently(() => commitPlans(plans))
       const changed = new Map<ThreadId, Hint>()
       for (const [index, { append, plan }] of plans.entries()) {
         const result = results[index]
@@ -151,15 +176,15 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async readPage(query) {
-      return connection.read((statements) => readPage(statements, query))
+      return read((statements) => readPage(statements, query))
     },
 
     async readChanges(query) {
-      return connection.read((statements) => readChanges(statements, query))
+      return read((statements) => readChanges(statements, query))
     },
 
     async readMessage(threadId, messageId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const thread = statements.readPlace.get(threadId)?.thread
         if (thread === undefined) return null
         const row = statements.readMessage.get(thread, messageId)
@@ -168,7 +193,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async findTurn(messageId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const row = statements.findTurn.get(messageId)
         if (row === undefined) return null
         const { thread, threadId, ownerId } = row
@@ -177,7 +202,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async readCall(threadId, callId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const thread = statements.readPlace.get(threadId)?.thread
         if (thread === undefined) return null
         // One that has no row is of the turn that is running.
@@ -192,7 +217,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async requestStop(threadId) {
-      const request = connection.write((statements) => {
+      const request = await write((statements) => {
         const row = statements.readLease.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
@@ -207,8 +232,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async findAbandonedRuns(limit) {
-      return connection
-        .read(({ findLeases }) => findLeases.all())
+      const leases = await read(({ findLeases }) => findLeases.all())
+      return leases
         .filter((lease) => !isHeld(lease, { now, isAlive }))
         .slice(0, limit)
         .map(({ threadId, turnId, holder, fence }) => ({ threadId, turnId, holder, fence }))
