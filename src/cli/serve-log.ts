@@ -1,8 +1,7 @@
-import { inspect } from 'node:util'
 import type { LifecycleEvent } from '../engine/hooks.ts'
 import type { RequestRecord } from '../server/handler-options.ts'
+import { summarizeError } from '../server/log-error.ts'
 import type { Terminal } from './terminal.ts'
-import { oneLine } from './words.ts'
 
 export const logKinds = ['text', 'json', 'off'] as const
 export type LogKind = (typeof logKinds)[number]
@@ -26,12 +25,12 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
   return {
     request({ method, route, status, ms, error }) {
       const fields = { log: 'request', method, route, status, ms: Math.round(ms) }
-      const cause = error === undefined ? {} : { error: messageOf(error) }
+      const cause = error === undefined ? {} : { error: summarizeError(error) }
       const words = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
       write([words, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
     },
     fault(error) {
-      const words = messageOf(error)
+      const words = summarizeError(error)
       const where = error instanceof Error && error.stack !== undefined ? error.stack : words
       write(`failed: ${where}`, { log: 'fault', error: words }, true)
     },
@@ -54,12 +53,18 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
         }
         case 'turn-lost': {
           const { threadId, turnId, error } = event
-          const fields = { log: 'turn', threadId, turnId, ending: 'lost', error: messageOf(error) }
+          const fields = {
+            log: 'turn',
+            threadId,
+            turnId,
+            ending: 'lost',
+            error: summarizeError(error),
+          }
           write(`turn ${turnId} lost ${fields.error}`, fields, true)
           break
         }
         case 'recovery-failed': {
-          const error = messageOf(event.error)
+          const error = summarizeError(event.error)
           write(`recovery failed: ${error}`, { log: 'recovery', error }, true)
           break
         }
@@ -68,11 +73,4 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
       }
     },
   }
-}
-
-/** With its causes: the error that a client is told of is often not the one that happened. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return error === undefined ? '' : oneLine(inspect(error))
-  const cause = messageOf(error.cause)
-  return cause === '' ? error.message : `${error.message} (${cause})`
 }

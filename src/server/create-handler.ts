@@ -4,7 +4,7 @@ import { addCorsHeaders, answerPreflight } from './cors.ts'
 import { checkOrigin, identify, nobody } from './guard.ts'
 import type { HandlerOptions, RequestRecord } from './handler-options.ts'
 import { toErrorResponse } from './http-error.ts'
-import { logToStandardError } from './log-error.ts'
+import { logToStandardError, summarizeError } from './log-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
 import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
@@ -76,7 +76,9 @@ function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
   } catch (error) {
     logToStandardError(error)
   }
-  if (log === undefined && record.error !== undefined) logToStandardError(record.error)
+  if (log !== undefined || record.error === undefined) return
+  // A database that is away is no bug of ours: one line for each request, and not where it was met.
+  logToStandardError(record.status === 500 ? record.error : summarizeError(record.error))
 }
 
 async function withoutBody(response: Response): Promise<Response> {
