@@ -118,14 +118,22 @@ export const messageRules: readonly HttpRule[] = [
         [first.body.results[0]?.role, next.body.results[0]?.role],
         ['assistant', 'user'],
       )
-      const rows = await client.get<Older>(`${path}?vercel_format=false&entity=USER,TOOL`)
-      const kinds = rows.body.results.map(({ entity }) => entity)
-      assert.deepEqual(kinds, ['USER', 'TOOL', 'USER'])
+      for (const query of ['vercel_format=false&entity=USER,TOOL', 'entity=USER,TOOL']) {
+        const rows = await client.get<Older>(`${path}?${query}`)
+        const kinds = rows.body.results.map(({ entity }) => entity)
+        assert.deepEqual(kinds, ['USER', 'TOOL', 'USER'])
+      }
+      const asked = await client.get<Older>(`${path}?vercel_format=true&entity=USER&page_size=2`)
+      const roles = asked.body.results.map(({ role }) => role)
+      assert.deepEqual([roles, asked.body.has_more], [['user', 'user'], false])
+      const called = await client.get<Older>(`${path}?vercel_format=true&entity=TOOL`)
+      assert.equal(called.body.results.length, 1)
       const oldest = await client.get<Older>(`${path}?vercel_format=false&sort=creation_date`)
       const newest = await client.get<Older>(`${path}?vercel_format=false&sort=-creation_date`)
       assert.deepEqual(oldest.body.results, newest.body.results.toReversed())
-      for (const bad of ['sort=name', 'entity=NOPE', 'page_size=0', 'vercel_format=maybe']) {
-        assertError(await client.get(`${path}?${bad}`), 400)
+      const bad = ['sort=name', 'entity=NOPE', 'entity=', 'page_size=0', 'vercel_format=maybe']
+      for (const query of bad) {
+        assertError(await client.get(`${path}?${query}`), 400)
       }
     },
   },
@@ -141,6 +149,14 @@ export const messageRules: readonly HttpRule[] = [
         page.results.map(({ role }) => role),
         ['user'],
       )
+      for (const format of ['vercel', 'entities', 'chat']) {
+        const other = await readMessages(client, threadId, `?format=${format}&live=exclude`)
+        assert.deepEqual([other.results.length, other.live], [1, page.live], format)
+      }
+      const older = await client.get<Pick<typeof page, 'results' | 'live'>>(
+        `/api/threads/${threadId}/messages?vercel_format=true&live=exclude`,
+      )
+      assert.deepEqual([older.body.results.length, older.body.live], [1, page.live])
       const whole = await readMessages(client, threadId, '?live=include')
       const { messageId = '' } = page.live ?? {}
       if (whole.results[0]?.role === 'assistant') assert.equal(whole.results[0].id, messageId)
