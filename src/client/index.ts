@@ -21,3 +21,9 @@ export {
   type ThreadListClient,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export {
+  type ChatMessage,
+  type ChatToolCall,
+  projectChatMessage,
+  type ToolActivity,
+} from '../views/chat-message.ts'

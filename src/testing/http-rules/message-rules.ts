@@ -68,6 +68,33 @@ export const messageRules: readonly HttpRule[] = [
     },
   },
   {
+    id: 'FD6',
+    claim: 'says in the chat view whether a turn is active, and which tool runs',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      const stream = await openChat(client, { threadId }, userText('slow tool 30'))
+      const activity = async () => {
+        const page = await readMessages<ChatMessage>(client, threadId, '?format=chat')
+        assert.equal(page.results[0]?.role, 'assistant')
+        return page.results[0].toolActivity
+      }
+      let seen = await activity()
+      for (; seen?.currentStep === undefined; seen = await activity()) {
+        assert.equal(seen?.isActive, true)
+      }
+      assert.deepEqual([seen.isActive, seen.currentStep], [true, 'slow_tool'])
+      await client.post(`/api/chat/${threadId}/stop`)
+      await readChunks(stream)
+      const after = await activity()
+      assert.deepEqual([after?.isActive, after?.currentStep, after?.failed], [false, undefined, 1])
+      const waiting = await converse(client, 'delete note Ideas')
+      const page = await readMessages<ChatMessage>(client, waiting.threadId, '?format=chat')
+      const { isActive, waiting: open } = page.results[0]?.toolActivity ?? {}
+      assert.deepEqual([isActive, open], [false, 1])
+    },
+  },
+  {
     id: 'PG2',
     claim: 'gives the whole thread at every page size, in every format',
     async check(fixture) {
