@@ -3,6 +3,7 @@ import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { parsePlaceCursor, type Place, toPlaceCursor } from '../paging/cursor.ts'
 import { parseLimit } from '../paging/limit.ts'
 import { createPageFiller, type PageSlice } from '../paging/page-filler.ts'
@@ -16,6 +17,7 @@ import {
   projectEntityRows,
 } from '../views/entity-rows.ts'
 import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
+import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
 import type { PageOrder, ResultMode, Store } from './store.ts'
@@ -33,6 +35,8 @@ export interface MessagePageQuery {
   readonly live?: 'include' | 'exclude'
   readonly order?: PageOrder
   readonly sdk?: SdkVersion
+  /** For `ui`: whether each tool part says the tool's name. */
+  readonly toolNames?: ToolNames
   /** The older query (FD8): only rows of these kinds, or messages that such a row is part of. */
   readonly older?: { readonly entities: readonly EntityKind[] | null }
 }
@@ -150,11 +154,11 @@ function groupBySteps(rows: readonly PlacedRow[]): readonly (readonly PlacedRow[
 }
 
 function project(message: Message, query: MessagePageQuery): readonly PageItem[] {
-  const { format, sdk } = query
+  const { format, sdk, toolNames } = query
   const lazy = lazyOf(query)
   switch (format) {
     case 'ui':
-      return present(projectUiMessage(message, sdk === undefined ? lazy : { ...lazy, sdk }))
+      return present(projectUiMessage(message, withDefined(lazy, { sdk, toolNames })))
     case 'vercel':
       return present(projectVercelMessage(message, lazy))
     case 'chat':

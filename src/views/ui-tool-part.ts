@@ -17,7 +17,7 @@ export interface UiApproval {
 }
 
 type UiToolKind =
-  | { readonly type: `tool-${string}` }
+  | { readonly type: `tool-${string}`; readonly toolName?: string }
   | { readonly type: 'dynamic-tool'; readonly toolName: string }
 
 type UiToolProgress =

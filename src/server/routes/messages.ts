@@ -34,21 +34,20 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
 
 async function readPage(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
-  const sdk = sdkOf(url)
-  const page = await read(context, {
-    threadId,
-    format,
-    limit: parseLimit(parameter(url, 'limit') ?? defaultLimit),
-    ...rangeOf(url),
-    ...(sdk === undefined ? {} : { sdk }),
-  })
+  const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
+  if (toolNames !== undefined && format !== 'ui') {
+    throw badRequest('"toolNames" goes with format=ui: every other format has the names.')
+  }
+  const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
+  const wanted = { threadId, format, limit, ...rangeOf(url) }
+  const page = await read(context, withDefined(wanted, { sdk: sdkOf(url), toolNames }))
   const { live, ...rest } = page
   return { ...rest, ...liveOf(url, live) }
 }
 
 /** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */
 async function readOlder(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
-  const newer = ['format', 'limit', 'sdk'].find((name) => url.searchParams.has(name))
+  const newer = ['format', 'limit', 'sdk', 'toolNames'].find((name) => url.searchParams.has(name))
   if (newer !== undefined) {
     throw badRequest(`"${newer}" does not go with ${olderNames.join(', ')}: ask in one way.`)
   }
