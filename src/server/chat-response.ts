@@ -1,4 +1,6 @@
+import { createAnnotationWriter } from '../protocol/data-stream/write-annotations.ts'
 import { createDataStreamWriter } from '../protocol/data-stream/write-data-stream.ts'
+import { projectVercelAnnotations } from '../views/vercel-message.ts'
 import { oneOf, type ServerContext } from './context.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
@@ -24,10 +26,12 @@ export async function withReply(
   let isOpen = false
   const reply: Reply = (query) => {
     isOpen = true
-    const chunks = (signal: AbortSignal) => streamTurn(holdfast, { ...query, sdk }, signal)
+    // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
+    const moves = (signal: AbortSignal) =>
+      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk }, signal)
     return isOld
-      ? dataStreamResponse(chunks, onClose)
-      : uiStreamResponse(chunks, onClose, keepAliveMs)
+      ? dataStreamResponse(moves, onClose)
+      : uiStreamResponse(moves, onClose, keepAliveMs)
   }
   try {
     return await work(reply)
@@ -36,11 +40,13 @@ export async function withReply(
   }
 }
 
-type Chunks = (signal: AbortSignal) => ReturnType<typeof streamTurn>
+type Moves = (signal: AbortSignal) => ReturnType<typeof streamTurn>
 
-function uiStreamResponse(chunks: Chunks, onClose: () => void, keepAliveMs: number): Response {
+function uiStreamResponse(moves: Moves, onClose: () => void, keepAliveMs: number): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    for await (const some of chunks(signal)) yield some.map(sseData).join('')
+    for await (const { chunks } of moves(signal)) {
+      if (chunks.length > 0) yield chunks.map(sseData).join('')
+    }
     yield 'data: [DONE]\n\n'
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -48,11 +54,16 @@ function uiStreamResponse(chunks: Chunks, onClose: () => void, keepAliveMs: numb
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
-function dataStreamResponse(chunks: Chunks, onClose: () => void): Response {
+function dataStreamResponse(moves: Moves, onClose: () => void): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
     const write = createDataStreamWriter()
-    for await (const some of chunks(signal)) {
-      const lines = some.map(write).join('')
+    const annotate = createAnnotationWriter()
+    for await (const { turn, chunks } of moves(signal)) {
+      // Such a client hears nothing of what follows an error, and little of what follows the end.
+      const end = chunks.findIndex(({ type }) => type === 'finish' || type === 'error')
+      const [before, after] = end === -1 ? [chunks, []] : [chunks.slice(0, end), chunks.slice(end)]
+      const notes = annotate(projectVercelAnnotations(turn))
+      const lines = `${before.map(write).join('')}${notes}${after.map(write).join('')}`
       if (lines !== '') yield lines
     }
   }

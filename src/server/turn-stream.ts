@@ -27,6 +27,12 @@ class TurnStreamBroken extends Error {
   override readonly name = 'TurnStreamBroken'
 }
 
+/** One move of a turn: where it stands after it, and the chunks that bring a client there. */
+export interface TurnMove {
+  readonly turn: Turn
+  readonly chunks: readonly UiChunk[]
+}
+
 /**
  * A turn as AI SDK chunks: what there is of it, compact, then what is committed to it, until it waits
  * or has ended. It ends only after that end is stored.
@@ -35,22 +41,20 @@ export async function* streamTurn(
   holdfast: Holdfast,
   { threadId, turnId, sdk, sent, stored }: TurnStreamQuery,
   signal: AbortSignal,
-): AsyncGenerator<readonly UiChunk[], void> {
+): AsyncGenerator<TurnMove, void> {
   const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
   let cursor = createUiChunkCursor(options)
   let turn = stored ?? (await readTurn(holdfast, threadId, turnId))
-  const step = (): readonly UiChunk[] => {
+  const move = (): TurnMove => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor
-    return next.chunks
+    return { turn, chunks: next.chunks }
   }
-  const first = step()
-  if (first.length > 0) yield first
+  yield move()
   if (turn.progress.status !== 'running') return
   for await (const frame of holdfast.subscribe(threadId, turn.lastSeq, signal)) {
     turn = frame.turn?.id === turnId ? frame.turn : foldFrame(turn, frame)
-    const chunks = step()
-    if (chunks.length > 0) yield chunks
+    yield move()
     if (turn.progress.status !== 'running') return
   }
   if (!signal.aborted) throw new TurnStreamBroken('The turn can no longer be followed here.')

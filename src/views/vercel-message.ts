@@ -1,5 +1,12 @@
-import { isOpenCall } from '../core/call.ts'
-import { isTurn, type Message, type Step, type Turn, type UserMessage } from '../core/message.ts'
+import { type Call, isOpenCall } from '../core/call.ts'
+import {
+  callsOf,
+  isTurn,
+  type Message,
+  type Step,
+  type Turn,
+  type UserMessage,
+} from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
 import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
@@ -55,6 +62,27 @@ function projectUserMessage(message: UserMessage): VercelMessage {
   )
 }
 
+/**
+ * What a turn's message has as annotations, each when it can first be said: those of its calls at once,
+ * that of the message itself when the turn has come to rest.
+ */
+export function projectVercelAnnotations(turn: Turn): readonly VercelAnnotation[] {
+  const calls = [...callsOf(turn)].map((call) => annotateCall(toKnownCall(call, turn)))
+  const isAtRest = turn.progress.status !== 'running' && projectTurn(turn, {}) !== null
+  return isAtRest ? [...calls, annotateTurn(turn)] : calls
+}
+
+const annotateCall = (call: Call): VercelAnnotation => ({
+  toolCallId: call.id,
+  validated: validatedOf(call),
+  isComplete: isCallComplete(call),
+})
+
+const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({
+  messageId,
+  isComplete: progress.status === 'ended' && progress.ending.kind === 'completed',
+})
+
 function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | null {
   const answer = answerOf(turn)
   const lastAnswerStep = turn.steps.findLast(isAnswerStep)
@@ -69,14 +97,13 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     addCalls(step, turn, lazyHref, parts, annotations)
   }
   if (parts.length === 0) return null
-  const isComplete = turn.progress.status === 'ended' && turn.progress.ending.kind === 'completed'
   return {
     id: turn.id,
     role: 'assistant',
     content: answer,
     createdAt: toIsoDate(turn.createdAt),
     parts,
-    annotations: [...annotations, { messageId: turn.id, isComplete }],
+    annotations: [...annotations, annotateTurn(turn)],
   }
 }
 
@@ -100,10 +127,6 @@ function addCalls(
       ? { state: call.state === 'streaming' ? 'partial-call' : 'call', ...invocation }
       : { state: 'result', ...invocation, result: projectResultValue(call, lazyHref) }
     parts.push({ type: 'tool-invocation', toolInvocation })
-    annotations.push({
-      toolCallId: call.id,
-      validated: validatedOf(call),
-      isComplete: isCallComplete(call),
-    })
+    annotations.push(annotateCall(call))
   }
 }
