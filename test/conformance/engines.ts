@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { memory } from '../../src/store/memory/index.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
-import { createDatabase } from '../support/create-database.ts'
+import { createDatabase, type TestDatabase } from '../support/create-database.ts'
 import { commitInGroups } from './grouping-store.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
@@ -76,24 +76,33 @@ async function createReopeningFixture() {
   }
 }
 
+// One database for a test file and a schema for each store: a database of its own would take each rule
+// most of a second.
+let database: Promise<TestDatabase> | undefined
+let schemaCount = 0
+
+afterAll(async () => {
+  await (await database)?.drop()
+})
+
 async function createPostgresFixture(toStore: (store: Store) => Store = (store) => store) {
-  const database = await createDatabase(inject('postgresUrl'))
+  database ??= createDatabase(inject('postgresUrl'))
+  const { url } = await database
   const schemas = new Map<Store, string>()
   const openSchema = (schema: string) => {
-    const store = toStore(postgres(database.url, { schema }))
+    const store = toStore(postgres(url, { schema }))
     schemas.set(store, schema)
     return store
   }
   return {
     clock: null,
-    open: async () => openSchema(`store_${schemas.size}`),
+    open: async () => openSchema(`store_${schemaCount++}`),
     async reopen(store: Store) {
       await store.close()
       return openSchema(schemas.get(store) ?? 'holdfast')
     },
     async cleanUp() {
       for (const store of schemas.keys()) await store.close()
-      await database.drop()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Browser, chromium as playwright } from 'playwright-core'
@@ -21,8 +21,10 @@ const quiet = [
 /** A real browser. CHROMIUM names one; without it, on linux-x64, the one that came with npm. */
 export async function openBrowser(): Promise<Browser> {
   const own = process.env['CHROMIUM']
-  const executablePath = own ?? (await unpackChromium())
-  return playwright.launch({ executablePath, args: quiet, env: browserEnvironment(own) })
+  if (own !== undefined) return playwright.launch({ executablePath: own, args: quiet })
+  const executablePath = await unpackChromium()
+  const env = browserEnvironment(await writeFontConfig())
+  return playwright.launch({ executablePath, args: quiet, env })
 }
 
 /** Whether there is a browser to test with here; a test that is skipped says this. */
@@ -51,8 +53,7 @@ async function unpackChromium(): Promise<string> {
     dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
     '../bin',
   )
-  const own = join(cache, `unpacking-${process.pid}`)
-  await mkdir(own, { recursive: true })
+  const own = await makeScratch()
   const before = process.env['TMPDIR']
   process.env['TMPDIR'] = own
   try {
@@ -73,17 +74,55 @@ async function unpackChromium(): Promise<string> {
   return program
 }
 
-function browserEnvironment(own: string | undefined): Record<string, string> {
+/**
+ * The package's own `fonts.conf` names folders of the place it was made for (`/var/task`, `/tmp/fonts`).
+ * Without a font Chromium dies at the first text it draws, so it gets a configuration that names the
+ * fonts where they were unpacked. Written at each start, because a checkout can be moved.
+ */
+async function writeFontConfig(): Promise<string> {
+  const path = join(unpacked(), 'holdfast-fonts.conf')
+  const config = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${escapeXml(join(unpacked(), 'fonts/fonts'))}</dir>
+  <cachedir>${escapeXml(join(cache, 'font-cache'))}</cachedir>
+</fontconfig>
+`
+  const written = existsSync(path) ? await readFile(path, 'utf8') : undefined
+  if (written === config) return path
+  // Moved into place in one step: a browser that another process starts never reads half a file.
+  const scratch = await makeScratch()
+  await writeFile(join(scratch, 'fonts.conf'), config)
+  await rename(join(scratch, 'fonts.conf'), path)
+  await rm(scratch, { recursive: true })
+  return path
+}
+
+const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+async function makeScratch(): Promise<string> {
+  await mkdir(cache, { recursive: true })
+  return mkdtemp(join(cache, 'unpacking-'))
+}
+
+/**
+ * What the unpacked Chromium needs is beside it: its libraries, its fonts, and a home of its own, so
+ * that neither the user's settings nor an installed system package changes what a test sees.
+ */
+function browserEnvironment(fontConfig: string): Record<string, string> {
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
+      value === undefined || name.startsWith('XDG_') || name === 'FONTCONFIG_PATH'
+        ? []
+        : [[name, value]],
     ),
   )
-  if (own !== undefined) return env
   const libraries = join(unpacked(), 'al2023/lib')
   return {
     ...env,
-    FONTCONFIG_PATH: join(unpacked(), 'fonts'),
+    HOME: cache,
+    FONTCONFIG_FILE: fontConfig,
     LD_LIBRARY_PATH: [libraries, env['LD_LIBRARY_PATH'] ?? '']
       .filter((path) => path !== '')
       .join(':'),
