@@ -6,7 +6,7 @@ export {
   createChatTransport,
 } from './chat-transport.ts'
 export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
-export type { ExternalStore } from './external-store.ts'
+export type { ExternalStore, ObservableStore } from './external-store.ts'
 export {
   createThreadClient,
   type DecisionAnswer,
@@ -21,6 +21,12 @@ export {
   type ThreadListClient,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export {
+  createToolCallsClient,
+  type ToolCallsClientOptions,
+  type ToolCallsSnapshot,
+} from './tool-calls-client.ts'
+export type { ToolCallList, ToolCallRecord } from '../views/tool-call-record.ts'
 export {
   type ChatMessage,
   type ChatToolCall,
