@@ -4,9 +4,12 @@ export {
   type ChatTransport,
   type ChatTransportOptions,
   createChatTransport,
+  type HeadersLike,
+  type Resolvable,
 } from './chat-transport.ts'
 export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
 export type { ExternalStore, ObservableStore } from './external-store.ts'
+export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
 export {
   createThreadClient,
   type DecisionAnswer,

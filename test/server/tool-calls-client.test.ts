@@ -10,7 +10,7 @@ async function open(script: Script) {
   const asked: string[] = []
   const streams = new Set<string>()
   const count: typeof fetch = async (input, init) => {
-    const path = String(input).slice(url.length)
+    const path = (input as string).slice(url.length)
     asked.push(path)
     if (path.includes('/events?')) {
       const name = `${asked.length} ${path}`
@@ -40,8 +40,9 @@ async function open(script: Script) {
       seen.push(`${isLoading ? 'loading ' : ''}${isComplete ? 'complete ' : ''}${states}`)
     }
     const leave = client.subscribe(note)
-    const until = async (fits: (last: string) => boolean) =>
-      expect.poll(() => fits(seen.at(-1) ?? '')).toBe(true)
+    const until = async (fits: (last: string) => boolean) => {
+      await expect.poll(() => fits(seen.at(-1) ?? '')).toBe(true)
+    }
     return { client, seen, leave, until }
   }
   const send = async (text: string) => {
