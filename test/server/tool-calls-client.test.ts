@@ -1,4 +1,10 @@
-import { createThreadClient, createToolCallsClient, type ThreadClient } from 'holdfast/client'
+import {
+  type ChatMessage,
+  createThreadClient,
+  createToolCallsClient,
+  projectChatMessage,
+  type ThreadClient,
+} from 'holdfast/client'
 import { expect, it } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
 
@@ -54,7 +60,7 @@ async function open(script: Script) {
     return (sent as { readonly turnId: string }).turnId
   }
   const lists = () => asked.filter((path) => path.startsWith('/api/messages/'))
-  return { holdfast, toolCalls, send, lists, asked, streams, thread }
+  return { url, holdfast, toolCalls, send, lists, asked, streams, thread }
 }
 
 it('[CL9 RS2] the calls of a message follow it over one connection, and nothing is asked twice', async () => {
@@ -145,4 +151,29 @@ it('[CL9] a message that is not there has no calls, and is asked for once', asyn
   await expect.poll(() => list.client.getSnapshot()).toEqual(none)
   expect(server.asked).toHaveLength(1)
   list.leave()
+})
+
+it('[FD6 LG4] whoever follows the thread has the chat view of the page, at every step of a turn', async () => {
+  const server = await open((_, step) =>
+    step === 0 ? [{ text: 'Looking.' }, { call: 'hang', input: {} }] : [],
+  )
+  const client = server.thread(threadId)
+  const messageId = await server.send('go')
+  const leave = client.subscribe(() => {})
+  const shown = () => {
+    const turn = client.getSnapshot().messages.find(({ id }) => id === messageId)
+    return turn === undefined ? undefined : projectChatMessage(turn)
+  }
+  const page = async () => {
+    const response = await fetch(`${server.url}/api/threads/${threadId}/messages?format=chat`)
+    const { results } = (await response.json()) as { readonly results: readonly ChatMessage[] }
+    return results[0]
+  }
+  await expect.poll(() => shown()?.toolActivity?.currentStep).toBe('hang')
+  expect(shown()?.toolActivity?.isActive).toBe(true)
+  expect(await page()).toEqual(shown())
+  await server.holdfast.stop(threadId as never)
+  await expect.poll(() => shown()?.toolActivity?.isActive).toBe(false)
+  expect(await page()).toEqual(shown())
+  leave()
 })

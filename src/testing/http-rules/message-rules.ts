@@ -27,6 +27,23 @@ export const messageRules: readonly HttpRule[] = [
     },
   },
   {
+    id: 'FD1',
+    claim: 'says the name of the tool in each tool part where that is asked for',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId } = await converse(client, 'time in Oslo and weather there')
+      const named = await readMessages(client, threadId, '?toolNames=include')
+      const plain = await readMessages(client, threadId)
+      const tools = named.results[0]?.parts.filter(({ type }) => type.startsWith('tool-')) ?? []
+      const names = tools.map((part) => ('toolName' in part ? part.toolName : undefined))
+      assert.deepEqual(names, ['get_time', 'get_weather'])
+      const without = JSON.parse(
+        JSON.stringify(named, (key, value: unknown) => (key === 'toolName' ? undefined : value)),
+      ) as unknown
+      assert.deepEqual(without, plain)
+    },
+  },
+  {
     id: 'FD2',
     claim: 'gives AI SDK 4 messages with the final text as content',
     async check(fixture) {
@@ -207,6 +224,8 @@ export const messageRules: readonly HttpRule[] = [
         'results=some',
         'sdk=4',
         'cursor=%00',
+        'toolNames=maybe',
+        'format=chat&toolNames=include',
         'format=ui&format=ui',
       ]
       for (const query of bad) {
