@@ -109,6 +109,9 @@ export function createEngine(parts: EngineParts): Engine {
       textDelayMs: options.textDelayMs,
       onStopRequested: () => live.run?.interrupt({ kind: 'stop' }),
       onFault: (error) => live.run?.interrupt({ kind: 'fault', error }),
+      onIgnored: (events) => {
+        for (const { type, callId } of events) if (type === 'call-settled') hooks.endIgnored(callId)
+      },
     })
     const history = async () =>
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))

@@ -142,6 +142,9 @@ function startRecorder({
           step: current === undefined ? 0 : current.step + 1,
           now: clock.now,
           newCallId,
+          turn: () => ledger.expected,
+          ends: 'all',
+          onUnmatched: hooks.endIgnored,
         })
       : current
 

@@ -40,7 +40,7 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
   }
   const at = clock.now()
   const isRunning = turn.progress.status === 'running'
-  const closing = isRunning ? planRecovery(turn, toolbox.isRepeatable, at) : []
+  const closing = isRunning ? planRecovery(turn, toolbox, at) : []
   const lease = {
     kind: 'acquire',
     holder: engine.holder,

@@ -70,8 +70,9 @@ export function startRun(parts: RunParts): StartedRun {
     async modelCall() {
       history ??= await parts.history()
       const { maxOutputChars } = options
-      const cut = maxOutputChars === undefined ? {} : { maxOutputChars }
-      prompt = projectPrompt([...history, ledger.turn], cut) as ModelMessage[]
+      const { isDeferred } = parts.toolbox
+      const how = maxOutputChars === undefined ? { isDeferred } : { isDeferred, maxOutputChars }
+      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { settings } = options
       return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
     },
@@ -96,7 +97,7 @@ async function drive(run: Run, force: boolean, why: () => Interruption | null): 
 /** Null: the turn waits for a person, and the lease has been given back. */
 async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   const { ledger, options, toolbox } = run
-  const mended = planRecovery(ledger.turn, toolbox.isRepeatable, run.clock.now())
+  const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
     if (event.type === 'call-settled' && event.outcome.state === 'unknown') {

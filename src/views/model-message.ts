@@ -42,6 +42,15 @@ export type PromptResult = WithOptions & {
   readonly output: PromptOutput
 }
 
+/** What a person said to a provider that asked for approval of a call of its own. */
+export interface PromptApproval {
+  readonly type: 'tool-approval-response'
+  readonly approvalId: string
+  readonly approved: boolean
+  readonly reason?: string
+  readonly providerExecuted?: true
+}
+
 export type AssistantPart =
   | PromptText
   | PromptReasoning
@@ -56,4 +65,4 @@ export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: readonly (PromptText | PromptFile)[] }
   | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
-  | { readonly role: 'tool'; readonly content: readonly PromptResult[] }
+  | { readonly role: 'tool'; readonly content: readonly (PromptResult | PromptApproval)[] }
