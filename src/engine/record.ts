@@ -144,7 +144,7 @@ function startRecorder({
           newCallId,
           turn: () => ledger.expected,
           ends: 'all',
-          onUnmatched: hooks.endIgnored,
+          onUnmatched: (id) => hooks.endIgnored(id),
         })
       : current
 

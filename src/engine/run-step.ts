@@ -40,7 +40,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     newCallId: run.newCallId,
     turn: () => run.ledger.expected,
     ends: 'provider-executed',
-    onUnmatched: run.hooks.endIgnored,
+    onUnmatched: (id) => run.hooks.endIgnored(id),
   })
   let model: string | undefined
   let finishReason: FinishReason = 'interrupted'

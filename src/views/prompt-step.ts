@@ -147,10 +147,22 @@ function callPart(
 ): AssistantPart {
   // By its item id the provider would look up the arguments that a person has since changed (AP3).
   const keepsItem = isWhole && call.proposedInput === undefined
+  const metadata = keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata)
   return withDefined({ type: 'tool-call', ...told, input: inputOf(call) } as const, {
     providerExecuted: call.providerExecuted,
-    providerOptions: keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata),
+    providerOptions: withRequestId(call, metadata),
   })
+}
+
+/** By this OpenAI's provider gives the result under the id of the call that it asked about, not a new one. */
+function withRequestId(
+  { providerExecuted, approvalRequest }: Call,
+  metadata: JsonObject | undefined,
+): JsonObject | undefined {
+  if (providerExecuted !== true || approvalRequest === undefined) return metadata
+  const { openai } = metadata ?? {}
+  const known = isJsonObject(openai) ? openai : {}
+  return { ...metadata, openai: { ...known, approvalRequestId: approvalRequest.id } }
 }
 
 /** Providers demand an object. Some have tools that take text, and those say so with the call. */

@@ -12,15 +12,14 @@ import {
 import { createFixture, echo, textOf } from './fixture.ts'
 
 /** As a provider's package makes one: run by the provider, and its result may come in a later step. */
-const deferred = (supportsDeferredResults = true): ToolSet[string] =>
-  ({
-    type: 'provider',
-    id: 'parts.search',
-    args: {},
-    isProviderExecuted: true,
-    supportsDeferredResults,
-    inputSchema: jsonSchema({ type: 'object' }),
-  }) as ToolSet[string]
+const deferred = (supportsDeferredResults = true): ToolSet[string] => ({
+  type: 'provider',
+  id: 'parts.search',
+  args: {},
+  isProviderExecuted: true,
+  supportsDeferredResults,
+  inputSchema: jsonSchema({ type: 'object' }),
+})
 
 async function open(
   steps: readonly (readonly ProviderPart[])[],
@@ -184,7 +183,7 @@ describe('a tool that the provider runs', () => {
   })
 
   it('[AP1 AP5] may ask for approval, and is told the answer', async () => {
-    const { turn, holdfast, threadId, prompts, last } = await open([
+    const fixture = await open([
       [
         { ...(providerCall('m', 'mcp.pay') as object), dynamic: true } as ProviderPart,
         { type: 'tool-approval-request', approvalId: 'mcpr_1', toolCallId: 'm' },
@@ -197,14 +196,15 @@ describe('a tool that the provider runs', () => {
         finish(),
       ],
     ])
+    const { turn, holdfast, threadId, prompts } = fixture
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'approval' })
     const [call] = callsOf(turn)
     if (call === undefined) throw new Error('no call')
     const decisions = [{ callId: call.id, decision: 'accept' }] as const
     await holdfast.decide({ threadId, by: 'ana', decisions })
     await holdfast.settled()
-    expect(results(await last())).toEqual(['paid'])
-    expect(endingOf(await last())).toBe('completed')
+    expect(results(await fixture.last())).toEqual(['paid'])
+    expect(endingOf(await fixture.last())).toBe('completed')
     expect(prompts[1]?.map(({ role, content }) => [role, typesOf(content)])).toEqual([
       ['user', ['text']],
       ['assistant', ['tool-call']],
