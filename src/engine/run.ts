@@ -34,7 +34,7 @@ export interface RunParts {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
-  readonly model: LanguageModel
+  readonly model: LanguageModel | undefined
   readonly instructions: Instructions | undefined
   /** What stands before the turn, oldest first. */
   readonly history: () => Promise<readonly Message[]>
@@ -42,6 +42,13 @@ export interface RunParts {
   /** A person asked for more although the turn was over: begin with a step. */
   readonly force: boolean
 }
+
+/** Said before anything is stored, where there is nobody who could answer. */
+export const noModel = (): HoldfastError =>
+  new HoldfastError(
+    'no-model',
+    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
+  )
 
 export interface StartedRun {
   readonly done: Promise<void>
@@ -63,11 +70,12 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
-    modelId: typeof model === 'string' ? model : model.modelId,
+    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
     get prompt() {
       return prompt
     },
     async modelCall() {
+      if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { maxOutputChars } = options
       const { isDeferred } = parts.toolbox

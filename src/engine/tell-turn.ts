@@ -6,6 +6,7 @@ import type { Turn } from '../core/message.ts'
 import type { AppendResult } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
+import { resumeRecorded } from './resume-recorded.ts'
 
 export interface Telling<Answer> {
   readonly events: readonly NewTurnEvent[]
@@ -35,7 +36,10 @@ export async function tellTurn<Answer>(
     const { events, answer } = await plan(turn)
     if (events.length === 0) return answer
     const { kind } = await write(engine, threadId, thread.seq, turn, events)
-    if (kind === 'appended') return answer
+    if (kind === 'appended') {
+      if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
+      return answer
+    }
     if (kind === 'no-thread') return null
   }
   throw new HoldfastError('store-failed', 'The thread changed too often to add to it.')
@@ -49,6 +53,10 @@ function write(
   events: readonly NewTurnEvent[],
 ): Promise<AppendResult> {
   const { id: turnId, progress } = turn
+  // A loop of the host's own made it, and only that goes on with it.
+  if (turn.recorded === true && progress.status !== 'ended') {
+    return engine.append({ threadId, events, expectedSeq })
+  }
   const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
   const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
   // A late word reopens a turn that was over.

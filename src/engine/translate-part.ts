@@ -1,5 +1,5 @@
 import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
-import { type Call, type CallOrigin, isOpenCall } from '../core/call.ts'
+import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
@@ -25,6 +25,8 @@ export interface PartTranslator {
   find(toolCallId: string): Call | undefined
   /** The block that a piece of text goes on with, where that is all there is to say of it. */
   blockOf(part: SdkText): string | undefined
+  /** The step is over, and its texts with it: what comes of the same id begins another text. */
+  endStep(): void
   /** Calls that were begun and have not become whole. */
   unfinished(): readonly CallId[]
   readonly step: number
@@ -80,6 +82,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   ): readonly NewTurnEvent[] => {
     const known = blocks[kind].get(part.id)
     const metadata = metadataOf(part.providerMetadata)
+    if (verb === 'end' && known === undefined) return []
     if (verb === 'start' || known === undefined) {
       const block = openBlock(kind, part.id)
       const started = fact(withDefined({ type: 'text-started', block, kind } as const, metadata))
@@ -158,8 +161,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       const isBegun = call.state !== 'ready' || call.providerExecuted !== true
       return isBegun ? [progressed] : [fact({ type: 'call-started', callId }), progressed]
     }
-    const output = { kind: 'inline', value: toJson(part.output) } as const
-    const outcome = { state: 'succeeded', output } as const
+    const outcome = toOutcome(part.output)
     return [fact(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
   }
 
@@ -168,6 +170,10 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     originOf,
     blockOf,
     find,
+    endStep() {
+      blocks.text.clear()
+      blocks.reasoning.clear()
+    },
     early(part) {
       const parts = earlyParts.get(part.toolCallId) ?? []
       earlyParts.delete(part.toolCallId)
@@ -237,6 +243,16 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 }
 
+/** What JSON cannot say cannot be stored, and a result that is not what it was is none. */
+function toOutcome(output: unknown): CallOutcome {
+  try {
+    return { state: 'succeeded', output: { kind: 'inline', value: toJson(output) } }
+  } catch (error) {
+    const text = `The result is not JSON: ${messageOf(error)}`
+    return { state: 'failed', cause: 'tool-error', error: text }
+  }
+}
+
 /** What came of a call, or so far. */
 type SdkEnd = Extract<SdkPart, { readonly type: 'tool-result' | 'tool-error' }>
 type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
@@ -285,8 +301,8 @@ export function toUsage(usage: {
   readonly inputTokens?: number | undefined
   readonly outputTokens?: number | undefined
   readonly totalTokens?: number | undefined
-  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined }
-  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined }
+  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined } | undefined
+  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined } | undefined
 }): Usage {
   return withDefined(
     {},

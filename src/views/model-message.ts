@@ -51,6 +51,14 @@ export interface PromptApproval {
   readonly providerExecuted?: true
 }
 
+/** A question that the loop of the AI SDK asked, and takes the answer to. */
+export interface PromptApprovalRequest {
+  readonly type: 'tool-approval-request'
+  readonly approvalId: string
+  readonly toolCallId: string
+  readonly signature?: string
+}
+
 export type AssistantPart =
   | PromptText
   | PromptReasoning
@@ -58,6 +66,7 @@ export type AssistantPart =
   | PromptFile
   | PromptCustom
   | PromptCall
+  | PromptApprovalRequest
   | PromptResult
 
 /** A message to a model, in the shape of AI SDK 7. */

@@ -18,6 +18,11 @@ export interface PromptOptions {
   readonly maxOutputChars?: number
   /** Tools whose results the provider may give in a later step: the last turn's open calls of them are told. */
   readonly isDeferred?: (name: string) => boolean
+  /**
+   * `sdk`: a call that was accepted and has not run is told as a request and its answer, so that the loop of
+   * the AI SDK runs it. Without it, as one that has not run yet.
+   */
+  readonly approvals?: 'sdk'
 }
 
 const goOn = 'Continue from where you stopped.'

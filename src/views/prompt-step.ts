@@ -1,4 +1,4 @@
-import type { Call } from '../core/call.ts'
+import type { ApprovalRequest, Call } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ItemPart, Step, TextPart } from '../core/message.ts'
 import { parsePartialJson } from '../core/partial-json.ts'
@@ -15,6 +15,7 @@ export interface PromptStepOptions {
   readonly late: readonly Call[]
   /** The provider may still give the result of this call, so it is told although it has none. */
   readonly isAwaited: (call: Call) => boolean
+  readonly approvals?: 'sdk'
 }
 
 export interface PromptStep {
@@ -47,6 +48,12 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
         if (hasProviderEnd(part)) {
           if (part.resultStep === undefined) content.push(providerResult(part, options))
         } else if (approval === null) isPending = true
+      } else if (options.approvals === 'sdk' && isToRun(part)) {
+        const { id: approvalId, signature } = requestOf(part)
+        const { toolCallId } = told
+        const request = { type: 'tool-approval-request', approvalId, toolCallId } as const
+        content.push(withDefined(request, { signature }))
+        results.push({ type: 'tool-approval-response', approvalId, approved: true })
       } else {
         const output = projectPromptOutput(part, options.maxOutputChars)
         results.push({ type: 'tool-result', ...told, output })
@@ -77,6 +84,13 @@ function providerResult(call: Call, { idOf }: PromptStepOptions): PromptResult {
   return withDefined(result, { providerOptions })
 }
 
+/** Accepted, and nobody has run it yet. */
+const isToRun = (call: Call): boolean =>
+  call.state === 'ready' && call.decision?.kind === 'accepted'
+
+const requestOf = ({ id, approvalRequest }: Call): ApprovalRequest =>
+  approvalRequest ?? { id: `approval-${id}` }
+
 /** What somebody said to the provider's own question, which only it can do something with. */
 function toApproval({ approvalRequest, decision }: Call): PromptApproval | null {
   if (approvalRequest === undefined || decision === undefined) return null
@@ -106,6 +120,7 @@ function isTold(
 /** Providers refuse a message that ends in reasoning, or has nothing else. */
 const canEnd = (part: AssistantPart): boolean =>
   part.type === 'tool-call' ||
+  part.type === 'tool-approval-request' ||
   part.type === 'tool-result' ||
   (part.type === 'text' && part.text.trim() !== '')
 

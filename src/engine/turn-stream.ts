@@ -1,13 +1,19 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
-import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
-import type { Holdfast } from '../engine/create-holdfast.ts'
-import type { Frame } from '../engine/tail.ts'
+import type { Store } from '../store/store.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { notFound } from './http-error.ts'
+import { readTurn } from './engine.ts'
+import type { Frame } from './tail.ts'
+
+/** What a turn is followed with. */
+export interface TurnFeed {
+  readonly store: Store
+  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+}
 
 export interface TurnStreamQuery {
   readonly threadId: ThreadId
@@ -32,13 +38,13 @@ class TurnStreamBroken extends Error {
  * or has ended. It ends only after that end is stored.
  */
 export async function* streamTurn(
-  holdfast: Holdfast,
+  feed: TurnFeed,
   { threadId, turnId, sdk, sent, stored }: TurnStreamQuery,
   signal: AbortSignal,
 ): AsyncGenerator<readonly UiChunk[], void> {
   const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
   let cursor = createUiChunkCursor(options)
-  let turn = stored ?? (await readTurn(holdfast, threadId, turnId))
+  let turn = stored ?? (await readTurn(feed.store, threadId, turnId))
   const step = (): readonly UiChunk[] => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor
@@ -47,7 +53,7 @@ export async function* streamTurn(
   const first = step()
   if (first.length > 0) yield first
   if (turn.progress.status !== 'running') return
-  for await (const frame of holdfast.subscribe(threadId, turn.lastSeq, signal)) {
+  for await (const frame of feed.subscribe(threadId, turn.lastSeq, signal)) {
     turn = frame.turn?.id === turnId ? frame.turn : foldFrame(turn, frame)
     const chunks = step()
     if (chunks.length > 0) yield chunks
@@ -62,14 +68,4 @@ function foldFrame(turn: Turn, { changes }: Frame): Turn {
     change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
   )
   return foldTurn(sealed?.kind === 'turn' ? sealed.turn : turn, events)
-}
-
-export async function readTurn(
-  { store }: Holdfast,
-  threadId: ThreadId,
-  turnId: MessageId,
-): Promise<Turn> {
-  const message = await store.readMessage(threadId, turnId)
-  if (message?.role !== 'assistant') throw notFound('message')
-  return message
 }
