@@ -1,10 +1,12 @@
+import type { Call, CallOutcome } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { FencedError } from './append-refusal.ts'
 import type { Engine } from './engine.ts'
-import { judgeRecording, type StreamEnd } from './judge-recording.ts'
+import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { toModelFault } from './model-error.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
@@ -193,7 +195,12 @@ function planRecordedEnd(
   at: number,
 ): readonly NewTurnEvent[] {
   const isCompleted = ending.kind === 'completed'
-  const outcomeOf = isCompleted ? () => noResult : undefined
+  const outcomeOf = (call: Call): CallOutcome => {
+    if (isCompleted) return { state: 'interrupted', cause: 'no-result' }
+    return ending.kind === 'interrupted' && isClients(call)
+      ? { state: 'unknown', cause: 'crashed' }
+      : outcomeAtEnd(ending, call)
+  }
   const events = [...planBegun(turn, at), ...planTurnEnd(turn, ending, at, outcomeOf)]
   if (!isCompleted && ending.kind !== 'cut-off') return events
   // Many a loop says that it is done, and not that its step is.
@@ -201,8 +208,6 @@ function planRecordedEnd(
     event.type === 'step-ended' ? { ...event, finishReason: toFinishReason(finishReason) } : event,
   )
 }
-
-const noResult = { state: 'interrupted', cause: 'no-result' } as const
 
 function planPause(turn: Turn, waitingFor: TurnWait, at: number): readonly NewTurnEvent[] {
   const { id: turnId } = turn

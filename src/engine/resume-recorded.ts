@@ -37,7 +37,8 @@ export async function resumeRecorded(
 const isWaiting = (turn: Turn): boolean =>
   [...callsOf(turn)].some(
     (call) =>
-      call.state === 'awaiting-approval' || (isClients(call) && call.decision === undefined),
+      call.state === 'awaiting-approval' ||
+      (isClients(call) && call.decision === undefined && call.resolution === undefined),
   )
 
 /** What the model is sent of a thread, for a loop of the host's own. */

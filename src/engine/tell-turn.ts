@@ -1,8 +1,10 @@
+import { isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
-import type { Turn } from '../core/message.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AppendResult } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
@@ -53,11 +55,24 @@ function write(
   events: readonly NewTurnEvent[],
 ): Promise<AppendResult> {
   const { id: turnId, progress } = turn
+  const at = engine.clock.now()
+  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at }
   // A loop of the host's own made it, and only that goes on with it.
-  if (turn.recorded === true && progress.status !== 'ended') {
-    return engine.append({ threadId, events, expectedSeq })
+  if (turn.recorded === true) {
+    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq })
+    const after = foldOn(turn, [resumed, ...events])
+    const waits = [...callsOf(after)].some(isOpenCall)
+    const closing: readonly NewTurnEvent[] = waits
+      ? [{ type: 'turn-paused', turnId, at, waitingFor: 'client' }]
+      : planTurnEnd(after, progress.ending, at)
+    const seal = waits ? {} : { seal: [turnId] }
+    return engine.append({
+      threadId,
+      events: [resumed, ...events, ...closing],
+      expectedSeq,
+      ...seal,
+    })
   }
-  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
   const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
   // A late word reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
@@ -69,6 +84,11 @@ function write(
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
   const { options, toolbox } = engine
-  const numbered = events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index }))
-  return planNext(foldTurn(turn, numbered), nextOptions(options, toolbox)).kind !== 'wait'
+  return planNext(foldOn(turn, events), nextOptions(options, toolbox)).kind !== 'wait'
 }
+
+const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
+  foldTurn(
+    turn,
+    events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index })),
+  )

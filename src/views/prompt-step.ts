@@ -86,7 +86,8 @@ function providerResult(call: Call, { idOf }: PromptStepOptions): PromptResult {
 
 /** Accepted, and nobody has run it yet. */
 const isToRun = (call: Call): boolean =>
-  call.state === 'ready' && call.decision?.kind === 'accepted'
+  call.state === 'ready' &&
+  (call.decision?.kind === 'accepted' || call.resolution?.kind === 'retry')
 
 const requestOf = ({ id, approvalRequest }: Call): ApprovalRequest =>
   approvalRequest ?? { id: `approval-${id}` }

@@ -1,5 +1,5 @@
 import { isStepCount, type ModelMessage, streamText, tool, type ToolSet } from 'ai'
-import { callsOf, type HoldfastOptions, type Recording } from 'holdfast'
+import { callsOf, createHoldfast, type HoldfastOptions, memory, type Recording } from 'holdfast'
 import { type ScriptPart, scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -180,4 +180,42 @@ describe('a recorded call that waits for approval', () => {
     })
     await expect(again(turnId)).rejects.toMatchObject({ code: 'bad-request' })
   })
+
+  it.each(['done', 'skip', 'retry'] as const)(
+    '[CR3] is unknown if the process went while it may have run, and can be resolved: %s',
+    async (resolution) => {
+      const store = memory()
+      const first = await createFixture(() => [], { store })
+      const { threadId } = first
+      const message = { id: messageId('u1'), parts: [{ type: 'text', text: 'go' }] as const }
+      const source = (async function* () {
+        yield { type: 'tool-call', toolCallId: 'c', toolName: 'pay', input: {} }
+        await new Promise(() => {})
+      })()
+      const recording = begun(await first.holdfast.record(source, { threadId, message }))
+      for await (const part of recording.stream) if (part.type === 'tool-call') break
+      await first.holdfast.close()
+      const turn = await first.last()
+      expect(turn.progress).toMatchObject({ ending: { kind: 'interrupted' } })
+      expect(statesOf(turn)).toEqual(['unknown'])
+      const resumed: ModelMessage[][] = []
+      const second = createHoldfast({
+        store,
+        recoverEveryMs: 0,
+        resumeRecorded: ({ messages }) => void resumed.push(messages),
+      })
+      onTestFinished(() => second.close())
+      const [call] = callsOf(turn)
+      if (call === undefined) throw new Error('no call')
+      const by = 'ana'
+      expect(await second.resolve({ threadId, callId: call.id, resolution, by })).toEqual({
+        kind: 'resolved',
+      })
+      const states = { done: 'succeeded', skip: 'unknown', retry: 'ready' }
+      expect(statesOf(await first.last())).toEqual([states[resolution]])
+      // The engine has neither the host's tools nor its model.
+      expect(second.running()).toEqual([])
+      expect(resumed).toHaveLength(resolution === 'retry' ? 1 : 0)
+    },
+  )
 })
