@@ -1,4 +1,11 @@
-import type { CallOrigin, CallOutcome, CallOutput, Decision, Resolution } from './call.ts'
+import type {
+  ApprovalRequest,
+  CallOrigin,
+  CallOutcome,
+  CallOutput,
+  Decision,
+  Resolution,
+} from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
@@ -46,6 +53,12 @@ export type TurnFact =
       readonly name: string
       readonly input: Json
       readonly isPartial: boolean
+    }
+  /** Somebody else than the engine's policy wants a person to accept a call that was recorded without. */
+  | {
+      readonly type: 'call-approval-requested'
+      readonly callId: CallId
+      readonly request: ApprovalRequest
     }
   | {
       readonly type: 'call-decided'

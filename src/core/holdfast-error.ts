@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'bad-limit'
   | 'bad-event'
   | 'bad-request'
+  | 'no-model'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -84,5 +84,10 @@ async function translate(
 ): Promise<readonly Part[]> {
   const call =
     tools !== undefined && said.type === 'tool-call' ? await toDirectCall(said, tools) : undefined
-  return call === undefined ? layered.translate(said) : [call]
+  if (call !== undefined) return [call]
+  const parts = await layered.translate(said)
+  // The layer drops the word that tells a rough image from the finished one (CL10).
+  return said.type === 'tool-result' && said.preliminary === true
+    ? parts.map((part) => (part.type === 'tool-result' ? { ...part, preliminary: true } : part))
+    : parts
 }

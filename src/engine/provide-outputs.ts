@@ -26,7 +26,9 @@ export async function provideOutputs(
       const isAwaited =
         call?.state === 'ready' &&
         call.providerExecuted !== true &&
-        !engine.toolbox.isExecutable(call.name)
+        (turn.recorded === true || !engine.toolbox.isExecutable(call.name)) &&
+        // One that was accepted is for the host's loop to run.
+        call.decision === undefined
       if (!isAwaited) return { events: [], answer: false }
       const at = engine.clock.now()
       const event = { type: 'call-settled', turnId: turn.id, at, callId, outcome } as const

@@ -9,6 +9,7 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
+import { noModel } from './run.ts'
 
 export interface SendRequest {
   readonly threadId: ThreadId
@@ -144,6 +145,7 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
+  if (work === undefined && engine.model === undefined) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
     const planned = await plan()

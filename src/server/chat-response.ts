@@ -4,8 +4,8 @@ import { projectVercelAnnotations } from '../views/vercel-message.ts'
 import { oneOf, type ServerContext } from './context.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
-import { sseData, toSseResponse, toStreamResponse } from './sse.ts'
-import { streamTurn, type TurnStreamQuery } from './turn-stream.ts'
+import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
+import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
 
 /** Answers with a turn as it is stored. The run does not know who reads it (RS1). */
 export type Reply = (query: Omit<TurnStreamQuery, 'sdk'>) => Response

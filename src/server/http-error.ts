@@ -8,6 +8,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-limit': 400,
   'bad-event': 400,
   'bad-request': 400,
+  'no-model': 409,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

@@ -286,5 +286,8 @@ describe('a backend behind the recording proxy', () => {
     expect(tab.messages()).toEqual(page)
     expect(JSON.stringify(page)).not.toMatch(/output-available|data-annotation/)
     expect(JSON.stringify(page)).toMatch(/Declined.*Berlin 20C/)
+    const response = await fetch(`${url}/api/messages/${page[1]?.id}/tool-calls?include=all`)
+    const { toolCalls } = (await response.json()) as { toolCalls: { state: string }[] }
+    expect(toolCalls.map(({ state }) => state)).toEqual(['failed', 'denied'])
   })
 })

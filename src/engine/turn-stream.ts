@@ -1,13 +1,19 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
-import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
-import type { Holdfast } from '../engine/create-holdfast.ts'
-import type { Frame } from '../engine/tail.ts'
+import type { Store } from '../store/store.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { notFound } from './http-error.ts'
+import { readTurn } from './engine.ts'
+import type { Frame } from './tail.ts'
+
+/** What a turn is followed with. */
+export interface TurnFeed {
+  readonly store: Store
+  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+}
 
 export interface TurnStreamQuery {
   readonly threadId: ThreadId
@@ -38,13 +44,13 @@ export interface TurnMove {
  * or has ended. It ends only after that end is stored.
  */
 export async function* streamTurn(
-  holdfast: Holdfast,
+  feed: TurnFeed,
   { threadId, turnId, sdk, sent, stored }: TurnStreamQuery,
   signal: AbortSignal,
 ): AsyncGenerator<TurnMove, void> {
   const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
   let cursor = createUiChunkCursor(options)
-  let turn = stored ?? (await readTurn(holdfast, threadId, turnId))
+  let turn = stored ?? (await readTurn(feed.store, threadId, turnId))
   const move = (): TurnMove => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor
@@ -52,7 +58,7 @@ export async function* streamTurn(
   }
   yield move()
   if (turn.progress.status !== 'running') return
-  for await (const frame of holdfast.subscribe(threadId, turn.lastSeq, signal)) {
+  for await (const frame of feed.subscribe(threadId, turn.lastSeq, signal)) {
     turn = frame.turn?.id === turnId ? frame.turn : foldFrame(turn, frame)
     yield move()
     if (turn.progress.status !== 'running') return
@@ -66,14 +72,4 @@ function foldFrame(turn: Turn, { changes }: Frame): Turn {
     change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
   )
   return foldTurn(sealed?.kind === 'turn' ? sealed.turn : turn, events)
-}
-
-export async function readTurn(
-  { store }: Holdfast,
-  threadId: ThreadId,
-  turnId: MessageId,
-): Promise<Turn> {
-  const message = await store.readMessage(threadId, turnId)
-  if (message?.role !== 'assistant') throw notFound('message')
-  return message
 }
