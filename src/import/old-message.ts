@@ -57,6 +57,8 @@ export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   readonly outcome: CallOutcome | 'open' | 'waiting'
   /** With an unknown outcome: a person chose to go on without knowing it. */
   readonly wasSkipped?: true
+  /** What it had given when it was broken off. */
+  readonly partial?: Json
   readonly resultProviderMetadata?: JsonObject
   readonly step?: number
   readonly createdAt?: number

@@ -1,13 +1,15 @@
 import type { NewEvent } from '../core/event.ts'
 import type { MessageId } from '../core/ids.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { LegacyFormat } from './detect-format.ts'
-import { createIdKeeper, type IsTaken } from './id-keeper.ts'
+import { createIdKeeper, type IsTaken } from './import-ids.ts'
 import type { OldMessage } from './old-message.ts'
+import { toKnownNames } from './old-names.ts'
 import { readMessages } from './read-messages.ts'
 import { createReport, type Failed, type Mended } from './report.ts'
 import { toJson } from './to-json.ts'
-import { toTurnEvents } from './to-turn-events.ts'
+import { toTurnEvents } from './turn-events.ts'
 
 export interface LegacyOptions {
   readonly format: LegacyFormat | 'auto'
@@ -34,11 +36,11 @@ export function readLegacyMessages(
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const values = messages.map(
-    (message, index) =>
-      toJson(message, () => report.mend(index, 'It is nested too deep: a part was cut off.')) ??
-      null,
-  )
+  const values = messages.map((message, index): Json => {
+    const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
+    const value = toJson(message, cut) ?? null
+    return isJsonObject(value) ? toKnownNames(value) : value
+  })
   const placed = readMessages(values, options.format, options.at, report)
   const ids = createIdKeeper(options.threadId, options.isTaken)
   const lastUser = placed.findLastIndex(({ message }) => isUser(message))

@@ -1,20 +1,26 @@
 import { assertNever } from '../core/assert-never.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { addListedCalls } from './complete-steps.ts'
+import { sameJson } from '../views/same-json.ts'
+import { readCommentaryMessage } from './commentary.ts'
 import { detectFormat, type LegacyFormat } from './detect-format.ts'
-import { findRepeats } from './find-repeats.ts'
-import { callListOf, callLists, checkDate, dateOf, textOf } from './old-fields.ts'
+import { type ListedValue, type PlacedMessage, readEntityRows } from './entity-turns.ts'
+import {
+  findOpenCall,
+  plainContext,
+  readChatCall,
+  readToolMessage,
+  type ToolAnswer,
+} from './old-call.ts'
+import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
 import type { Mend, OldMessage, OldTurn } from './old-message.ts'
-import { readChatCall, readCommentaryMessage } from './read-commentary-message.ts'
-import { type ListedValue, type PlacedMessage, readEntityRows } from './read-entity-rows.ts'
-import { plainContext } from './read-tool-invocation.ts'
-import { findOpenCall, readToolMessage, type ToolAnswer } from './read-tool-result.ts'
-import { readToolsUsedMessage } from './read-tools-used-message.ts'
-import { readUiMessage } from './read-ui-message.ts'
-import { readUserMessage } from './read-user-message.ts'
-import { readInvocations, readVercelMessage } from './read-vercel-message.ts'
+import { roleOf } from './old-names.ts'
 import type { Report } from './report.ts'
+import { addListedCalls } from './steps.ts'
+import { readToolsUsedMessage } from './tools-used.ts'
+import { readUiMessage } from './ui-message.ts'
+import { readUserMessage } from './user-message.ts'
+import { readInvocations, readVercelMessage } from './vercel-message.ts'
 
 /** A list of any format as messages. Rows that stand together are read together. */
 export function readMessages(
@@ -90,18 +96,6 @@ function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
   return withDefined(joined, { id: second.id ?? first.id, at: first.at ?? second.at })
 }
 
-const roles: ReadonlyMap<string, 'user' | 'system' | 'assistant' | 'tool'> = new Map([
-  ['user', 'user'],
-  ['human', 'user'],
-  ['system', 'system'],
-  ['developer', 'system'],
-  ['assistant', 'assistant'],
-  ['ai', 'assistant'],
-  ['tool', 'tool'],
-])
-
-const roleOf = (message: JsonObject) => roles.get((textOf(message, 'role') ?? '').toLowerCase())
-
 function readMessage(
   value: Json,
   format: Exclude<LegacyFormat, 'entities'> | 'auto',
@@ -147,11 +141,25 @@ function addCallsBeside(
 ): OldTurn {
   let { steps } = turn
   if (format !== 'vercel') {
-    steps = addListedCalls(steps, readInvocations(message, plainContext(at), mend))
+    steps = addListedCalls(steps, readInvocations(message, plainContext(at, mend)))
   }
   if (format !== 'commentary') {
-    const calls = callListOf(message, callLists, mend).map((call) => readChatCall(call, at))
+    const calls = callListOf(message, callLists, mend).map((call) => readChatCall(call, at, mend))
     steps = addListedCalls(steps, calls)
   }
   return { ...turn, steps }
+}
+
+/** The places of what stands in the list before, to the letter: apps have stored messages twice. */
+function findRepeats(values: readonly Json[]): ReadonlySet<number> {
+  const first = new Map<string, Json>()
+  const repeats = new Set<number>()
+  for (const [index, value] of values.entries()) {
+    const id = isJsonObject(value) ? idOf(value, 'id', 'message_id', 'messageId') : undefined
+    if (id === undefined) continue
+    const known = first.get(id)
+    if (known === undefined) first.set(id, value)
+    else if (sameJson(known, value)) repeats.add(index)
+  }
+  return repeats
 }

@@ -1,7 +1,7 @@
 import { isTurnEvent, type NewEvent } from '../core/event.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
-import type { IsTaken } from '../import/id-keeper.ts'
+import type { IsTaken } from '../import/import-ids.ts'
 import { readLegacyMessages } from '../import/read-legacy-messages.ts'
 import type { Failed, Mended } from '../import/report.ts'
 

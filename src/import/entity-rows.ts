@@ -1,6 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
+import { type CallMarks, readMarks } from './call-outcome.ts'
+import { readCallHead } from './old-call.ts'
 import {
   callListOf,
   callLists,
@@ -10,12 +12,11 @@ import {
   flagOf,
   idOf,
   listOf,
+  parseJsonText,
   textOf,
 } from './old-fields.ts'
 import type { Mend, OldCall } from './old-message.ts'
-import { parseJsonText } from './read-arguments.ts'
-import { readCallHead } from './read-call-head.ts'
-import { readValidated, type ResultMarks } from './read-result-value.ts'
+import { entityOf } from './old-names.ts'
 
 export interface EntityRowRead {
   readonly index: number
@@ -30,34 +31,31 @@ export interface EntityRowRead {
   readonly isComplete: boolean
   readonly text: string
   readonly calls: readonly EntityCallRead[]
-  readonly result?: { readonly callId?: string; readonly value: Json; readonly name?: string }
+  readonly result?: EntityResult
 }
 
-export type EntityCallRead = Omit<OldCall, 'outcome'> & Pick<ResultMarks, 'validated'>
-
-const kinds: Readonly<Record<string, EntityKind>> = {
-  USER: 'USER',
-  HUMAN: 'USER',
-  SYSTEM: 'SYSTEM',
-  AI_TOOL: 'AI_TOOL',
-  TOOL: 'TOOL',
-  AI_MESSAGE: 'AI_MESSAGE',
-  AI: 'AI_MESSAGE',
-  ASSISTANT: 'AI_MESSAGE',
+export interface EntityResult {
+  readonly callId?: string
+  readonly value: Json
+  readonly name?: string
+  readonly marks: CallMarks
 }
+
+export type EntityCallRead = Omit<OldCall, 'outcome'> & { readonly marks: CallMarks }
 
 /** A row with camel-case or snake-case names, with JSON or the text of it; or why it is none. */
 export function readEntityRow(row: Json, index: number, mend: Mend): EntityRowRead | string {
   if (!isJsonObject(row)) return 'It is not an object.'
-  const word = (textOf(row, 'entity') ?? '').toUpperCase()
-  const kind = Object.hasOwn(kinds, word) ? kinds[word] : undefined
-  if (kind === undefined) return `Its entity ${JSON.stringify(word.slice(0, 80))} is not known.`
+  const kind = entityOf(row)
+  if (kind === undefined) {
+    return `Its entity ${JSON.stringify((textOf(row, 'entity') ?? '').slice(0, 80))} is not known.`
+  }
   checkDate(row, mend)
   const isExact = isOurs(row, kind)
   const body = toBody(row, isExact)
   const inside = isJsonObject(body) ? body : {}
   const list = listOf(row, ...callLists).length > 0 ? row : inside
-  const calls = callListOf(list, callLists, mend).map((call) => readCall(call, isExact))
+  const calls = callListOf(list, callLists, mend).map((call) => readCall(call, isExact, mend))
   const id = idOf(row, 'id')
   return withDefined(
     {
@@ -65,7 +63,10 @@ export function readEntityRow(row: Json, index: number, mend: Mend): EntityRowRe
       row,
       isExact,
       entity: kind === 'AI_MESSAGE' && calls.length > 0 ? 'AI_TOOL' : kind,
-      isComplete: flagOf(row, 'isComplete', 'is_complete') ?? true,
+      isComplete:
+        flagOf(row, 'isComplete', 'is_complete') ??
+        flagOf(inside, 'isComplete', 'is_complete') ??
+        true,
       text: kind === 'TOOL' ? '' : (findText(body) ?? fallbackText(row.content, kind)),
       calls: kind === 'AI_TOOL' || kind === 'AI_MESSAGE' ? calls : [],
     } as const,
@@ -73,7 +74,7 @@ export function readEntityRow(row: Json, index: number, mend: Mend): EntityRowRe
       id: id ?? idOf(row, 'message_id', 'messageId'),
       turnId: id === undefined ? undefined : idOf(row, 'messageId', 'message_id'),
       at: dateOf(row),
-      result: kind === 'TOOL' ? readResult(row, body) : undefined,
+      result: kind === 'TOOL' ? readResult(row, body, mend) : undefined,
     },
   )
 }
@@ -116,16 +117,18 @@ function fallbackText(content: Json | undefined, kind: EntityKind): string {
   return kind === 'AI_TOOL' || /^\s*(?:\{\s*\}|\[\s*\]|"")\s*$/.test(text) ? '' : text
 }
 
-function readCall(call: JsonObject, isExact: boolean): EntityCallRead {
-  const validated = readValidated(call.validated)
-  return withDefined(readCallHead(call, isExact), { validated })
+function readCall(call: JsonObject, isExact: boolean, mend: Mend): EntityCallRead {
+  return { ...readCallHead(call, isExact), marks: readMarks(call, mend) }
 }
 
-function readResult(row: JsonObject, body: Json): NonNullable<EntityRowRead['result']> {
+function readResult(row: JsonObject, body: Json, mend: Mend): EntityResult {
   const inside = isJsonObject(body) ? body : {}
   const callId =
     idOf(inside, 'toolCallId', 'tool_call_id') ?? idOf(row, 'toolCallId', 'tool_call_id')
   const field = ['result', 'content', 'output'].find((name) => Object.hasOwn(inside, name))
   const value = field === undefined ? body : (inside[field] ?? null)
-  return withDefined({ value }, { callId, name: textOf(inside, 'name', 'toolName', 'tool_name') })
+  const { isComplete: _, ...marks } = { ...readMarks(row, mend), ...readMarks(inside, mend) }
+  const name =
+    textOf(inside, 'name', 'toolName', 'tool_name') ?? textOf(row, 'toolName', 'tool_name')
+  return withDefined({ value, marks }, { callId, name })
 }

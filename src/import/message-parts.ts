@@ -1,11 +1,38 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { sameJson } from '../views/same-json.ts'
 import { idOf, objectOf, textOf } from './old-fields.ts'
-import type { MessagePart, OldText } from './old-message.ts'
-import { readFile } from './read-file.ts'
-import { type InvocationContext, readToolInvocation } from './read-tool-invocation.ts'
-import { readToolPart } from './read-tool-part.ts'
-import { readToolResult, type ToolAnswer } from './read-tool-result.ts'
+import { hasEnded, type MessagePart, type Mend, type OldCall, type OldText } from './old-message.ts'
+import {
+  findOpenCall,
+  type InvocationContext,
+  readToolInvocation,
+  readToolResult,
+  type ToolAnswer,
+} from './old-call.ts'
+import { readArtifactPart, readToolPart } from './tool-part.ts'
+import { readFile } from './user-message.ts'
+
+/** The parts of an assistant message. One that cannot be read is left out and said so. */
+export function readParts(
+  values: readonly Json[],
+  context: InvocationContext,
+): readonly MessagePart[] {
+  const { mend } = context
+  const parts: MessagePart[] = []
+  for (const [index, value] of values.entries()) {
+    const part = readPart(value, context)
+    if (part.type === 'unreadable') mend(`parts[${index}]: ${part.why}: it was left out.`)
+    else if (part.type !== 'answer') parts.push(part)
+    else {
+      const at = findOpenCall(parts, part.callId)
+      const call = parts[at]
+      if (call === undefined) mend(`parts[${index}]: A result has no call: it was left out.`)
+      else parts[at] = { ...call, ...part.end }
+    }
+  }
+  return mergeRepeatedCalls(parts, mend)
+}
 
 export type ReadPart =
   | MessagePart
@@ -50,13 +77,19 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
       return { type: 'data', name: type, data: value }
     case 'tool-call':
       // In a model message. A tool of the name "call" has a state.
-      return 'state' in value ? readToolPart(value, context.at) : readToolInvocation(value, context)
+      return 'state' in value
+        ? readToolPart(value, context.at, context.mend)
+        : readToolInvocation(value, context)
     case 'tool-result':
-      return 'state' in value ? readToolPart(value, context.at) : readToolResult(value)
+      return 'state' in value
+        ? readToolPart(value, context.at, context.mend)
+        : readToolResult(value)
     case 'tool-approval-request':
-      return 'state' in value ? readToolPart(value, context.at) : unknownPart(type)
+      return 'state' in value ? readToolPart(value, context.at, context.mend) : unknownPart(type)
+    case 'artifact':
+      return readArtifactPart(value)
     case 'dynamic-tool':
-      return readToolPart(value, context.at)
+      return readToolPart(value, context.at, context.mend)
     default:
       return readNamed(value, type, context)
   }
@@ -67,13 +100,17 @@ const unknownPart = (type: string): ReadPart =>
   unreadable(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known`)
 const metadata = (part: JsonObject) => ({ providerMetadata: objectOf(part, 'providerMetadata') })
 
-function readNamed(part: JsonObject, type: string, { at }: InvocationContext): ReadPart {
-  if (type.startsWith('tool-') && type !== 'tool-') return readToolPart(part, at)
+function readNamed(part: JsonObject, type: string, { at, mend }: InvocationContext): ReadPart {
+  if (type.startsWith('tool-') && type !== 'tool-') return readToolPart(part, at, mend)
   if (type.startsWith('data-') && type !== 'data-' && part.data !== undefined) {
     const name = type.slice('data-'.length)
     return withDefined({ type: 'data', name, data: part.data } as const, { id: idOf(part, 'id') })
   }
-  return unknownPart(type)
+  if (!/^[a-z][\w-]*$/i.test(type)) return unknownPart(type)
+  // Nothing that was stored is lost because nobody knows it here.
+  mend(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known: it is kept as data.`)
+  const { type: _, ...data } = part
+  return { type: 'data', name: type.slice(0, 80), data }
 }
 
 function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {
@@ -111,4 +148,46 @@ function readSource(source: JsonObject, type: string): ReadPart {
     title,
     ...metadata(source),
   })
+}
+
+/**
+ * A call that stands twice in a message is one call, and what was said last of it holds (CD5), unless
+ * it had ended before that: an end stays one (CL2). Some providers give two calls one id: those differ
+ * in name, or in arguments that both are whole.
+ */
+export function mergeRepeatedCalls<Part extends MessagePart>(
+  parts: readonly Part[],
+  mend: Mend,
+): readonly Part[] {
+  const merged: Part[] = []
+  const places = new Map<string, number[]>()
+  for (const part of parts) {
+    if (part.type !== 'call' || part.id === undefined) {
+      merged.push(part)
+      continue
+    }
+    const same = places.get(part.id) ?? []
+    const at = same.find((place) => isSameCall(merged[place] as OldCall, part))
+    if (at === undefined) {
+      places.set(part.id, [...same, merged.length])
+      merged.push(part)
+    } else {
+      const isBack = !hasEnded(part) && hasEnded(merged[at] as OldCall)
+      const which = isBack ? 'the one that ended' : 'the last one'
+      mend(`The call ${part.id} stood there twice: ${which} holds.`)
+      if (!isBack) merged[at] = part
+    }
+  }
+  return merged
+}
+
+function isSameCall(left: OldCall, right: OldCall): boolean {
+  if (left.name !== right.name) return false
+  if (!hasEnded(left)) return true
+  return (
+    left.input.kind !== right.input.kind ||
+    (left.input.kind === 'complete' &&
+      right.input.kind === 'complete' &&
+      sameJson(left.input.value, right.input.value))
+  )
 }

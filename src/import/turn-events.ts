@@ -7,6 +7,7 @@ import { isJsonObject } from '../core/json.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
+import { toPartialMetadata } from '../views/result-value.ts'
 import type { Mend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
@@ -119,7 +120,9 @@ function addOutcome(call: OldCall, callId: CallId, place: TurnPlace, add: Add): 
   if (startedAt !== undefined && isReady) {
     add({ type: 'call-started', callId }, startedAt)
   }
-  const providerMetadata = call.resultProviderMetadata
+  const kept = call.partial === undefined ? undefined : toPartialMetadata(call.partial)
+  const providerMetadata =
+    kept === undefined ? call.resultProviderMetadata : { ...call.resultProviderMetadata, ...kept }
   add(
     withDefined({ type: 'call-settled', callId, outcome } as const, { providerMetadata }),
     endedAt,

@@ -1,6 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { addListedCalls, addMissingContent } from './complete-steps.ts'
+import { type CallMarks, readMarks } from './call-outcome.ts'
+import { mergeRepeatedCalls, readParts } from './message-parts.ts'
+import { type InvocationContext, readToolInvocation } from './old-call.ts'
 import {
   callListOf,
   dateOf,
@@ -11,29 +13,28 @@ import {
   objectOf,
   partListOf,
   textOf,
+  unpack,
 } from './old-fields.ts'
-import { mergeRepeatedCalls } from './merge-repeated-calls.ts'
-import type { MessagePart, Mend, OldCall, OldStep, OldTurn } from './old-message.ts'
-import { readParts } from './read-parts.ts'
-import { readValidated, type ResultMarks } from './read-result-value.ts'
-import { type InvocationContext, readToolInvocation } from './read-tool-invocation.ts'
-import { hasCall, textOfStep, toSteps } from './to-steps.ts'
+import type { Mend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
+import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 4, with or without parts (LE1). */
 export function readVercelMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
   const id = idOf(message, 'id')
-  const annotations = listOf(message, 'annotations').filter(isJsonObject)
-  const own = annotations.findLast((mark) => id !== undefined && idOf(mark, 'messageId') === id)
-  const context = { marksOf: marksFinder(annotations), isExact: own !== undefined, at }
+  const annotations = annotationsOf(message).filter(isJsonObject)
+  const own = annotations.findLast(
+    (mark) => id !== undefined && idOf(mark, 'messageId', 'message_id') === id,
+  )
+  const context = { marksOf: marksFinder(annotations, mend), isExact: own !== undefined, at, mend }
   const content = textOf(message, 'content') ?? ''
-  const parts = readParts(partsOf(message), context, mend)
+  const parts = readParts(partsOf(message), context)
   const steps = own === undefined ? toSteps(parts, 'loose') : readExactSteps(parts, content)
-  const whole = addListedCalls(steps, readInvocations(message, context, mend))
+  const whole = addListedCalls(steps, readInvocations(message, context))
   return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
     id,
     at: dateOf(message),
     metadata: metadataOf(message),
-    isComplete: own === undefined ? undefined : flagOf(own, 'isComplete'),
+    isComplete: own === undefined ? undefined : flagOf(own, 'isComplete', 'is_complete'),
   })
 }
 
@@ -41,8 +42,8 @@ export function readVercelMessage(message: JsonObject, at: number, mend: Mend): 
 export function readInvocations(
   message: JsonObject,
   context: InvocationContext,
-  mend: Mend,
 ): readonly OldCall[] {
+  const { mend } = context
   const calls = callListOf(message, ['toolInvocations'], mend).map((invocation) =>
     readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
   )
@@ -52,12 +53,13 @@ export function readInvocations(
 /** Annotations of the app's own are kept where apps have had such things since. */
 function metadataOf(message: JsonObject): Json | undefined {
   const metadata = fieldOf(message, 'metadata')
-  const annotations = listOf(message, 'annotations').filter((mark) => !isOurs(mark))
+  const annotations = annotationsOf(message).filter((mark) => !isOurs(mark))
   if (annotations.length === 0) return metadata
   return isJsonObject(metadata ?? {}) ? { ...(metadata as JsonObject), annotations } : metadata
 }
 
-const ourMarks = /^(?:toolCallId|tool_call_id|messageId|validated|isComplete|is_complete)$/
+const ourMarks =
+  /^(?:toolCallId|tool_call_id|messageId|message_id|validated|isComplete|is_complete|isError)$/
 
 const isOurs = (mark: Json): boolean =>
   isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name))
@@ -74,14 +76,16 @@ function partsOf(message: JsonObject): readonly Json[] {
   ]
 }
 
-function marksFinder(annotations: readonly JsonObject[]): InvocationContext['marksOf'] {
-  const marks = new Map<string, ResultMarks>()
+/** An annotation may be the JSON text of one. */
+const annotationsOf = (message: JsonObject): readonly Json[] =>
+  listOf(message, 'annotations').map((mark) => unpack(mark) ?? mark)
+
+function marksFinder(annotations: readonly JsonObject[], mend: Mend): InvocationContext['marksOf'] {
+  const marks = new Map<string, CallMarks>()
   for (const mark of annotations) {
     const id = idOf(mark, 'toolCallId', 'tool_call_id')
-    if (id === undefined) continue
-    const validated = readValidated(mark.validated)
-    const isComplete = flagOf(mark, 'isComplete', 'is_complete')
-    marks.set(id, withDefined({}, { validated, isComplete }))
+    // Annotations are added as a call goes on: what a later one says holds.
+    if (id !== undefined) marks.set(id, { ...marks.get(id), ...readMarks(mark, mend) })
   }
   return (id) => (id === undefined ? undefined : marks.get(id)) ?? {}
 }

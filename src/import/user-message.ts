@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { dateOf, fieldOf, idOf, listOf, partListOf, textOf } from './old-fields.ts'
+import { dateOf, fieldOf, idOf, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { Mend, OldUserMessage } from './old-message.ts'
-import { readFile } from './read-file.ts'
 
 const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
 
@@ -13,13 +12,17 @@ export function readUserMessage(
   role: OldUserMessage['role'],
   mend: Mend,
 ): OldUserMessage {
-  const parts = partListOf(message).flatMap((part, index) => readUserPart(part, index, mend))
+  const own = partListOf(message)
+  const { parts: stored, ...rest } = objectOf(message, 'metadata') ?? {}
+  const listed = own.length === 0 && Array.isArray(stored) ? (stored as readonly Json[]) : own
+  const parts = listed.flatMap((part, index) => readUserPart(part, index, mend))
+  const metadata = listed === own ? fieldOf(message, 'metadata') : rest
   const files = fileLists.flatMap((name) =>
     listOf(message, name).flatMap((file, index) => readAttachment(file, `${name}[${index}]`, mend)),
   )
   return withDefined(
     { kind: 'user', role, parts: [...addContent(parts, message.content), ...files] } as const,
-    { id: idOf(message, 'id'), at: dateOf(message), metadata: fieldOf(message, 'metadata') },
+    { id: idOf(message, 'id'), at: dateOf(message), metadata },
   )
 }
 
@@ -51,3 +54,23 @@ function readAttachment(value: Json, where: string, mend: Mend): readonly UserPa
   mend(`${where}: It is no file: it was left out.`)
   return []
 }
+
+export type ReadFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
+
+/** A file or a picture in any spelling. `undefined`: there is neither an address nor bytes. */
+export function readFile(file: JsonObject): ReadFile | undefined {
+  const told = textOf(file, 'mediaType', 'contentType', 'mimeType')
+  const bytes = textOf(file, 'data', 'image')
+  const address = textOf(file, 'url') ?? textOf(objectOf(file, 'image_url') ?? {}, 'url')
+  const url = address ?? (bytes === undefined ? undefined : toUrl(bytes, told))
+  if (url === undefined) return undefined
+  const mediaType = told ?? /^data:([^;,]+)/i.exec(url)?.[1] ?? guessOf(file)
+  return withDefined({ mediaType, url }, { filename: textOf(file, 'filename', 'name') })
+}
+
+/** AI SDK 4 keeps the bare base64 text; an address is what everything since then takes. */
+const toUrl = (data: string, mediaType = 'application/octet-stream'): string =>
+  /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mediaType};base64,${data}`
+
+const guessOf = ({ type }: JsonObject): string =>
+  type === 'image' || type === 'image_url' ? 'image/*' : 'application/octet-stream'

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { OldCall, OldMessage, OldStep, OldTurn } from './old-message.ts'
-import { type EntityCallRead, readEntityRow, type EntityRowRead } from './read-entity-row.ts'
-import { readResultValue } from './read-result-value.ts'
+import { judgeCall } from './call-outcome.ts'
+import { type EntityCallRead, readEntityRow, type EntityRowRead } from './entity-rows.ts'
 import type { Report } from './report.ts'
-import { readUserMessage } from './read-user-message.ts'
+import { readUserMessage } from './user-message.ts'
 
 /** What stands in a list, and where. */
 export interface ListedValue {
@@ -65,7 +65,7 @@ export function readEntityRows(
   }
   return groups.map((group) =>
     'rows' in group
-      ? { index: group.rows[0]?.index ?? 0, message: toTurn(group, at) }
+      ? { index: group.rows[0]?.index ?? 0, message: toTurn(group, at, report) }
       : { index: group.index, message: toUserMessage(group, report) },
   )
 }
@@ -137,21 +137,21 @@ function answer(
   }
   report.mend(row.index, `The call of ${name} was not kept: it was made from its result.`)
   const call: EntityCallRead = withDefined(
-    { type: 'call', name, input: { kind: 'complete', value: {} } } as const,
+    { type: 'call', name, input: { kind: 'complete', value: {} }, marks: {} } as const,
     { id: callId },
   )
   last.rows.push({ ...row, entity: 'AI_TOOL' })
   last.answers.set(last.rows.at(-1) as EntityRowRead, [{ call, result: row }])
 }
 
-function toTurn({ rows, answers }: OpenTurn, at: number): OldTurn {
+function toTurn({ rows, answers }: OpenTurn, at: number, report: Report): OldTurn {
   const [first] = rows
   const final = rows.findLast((row) => row.entity === 'AI_MESSAGE')
   return withDefined(
     {
       kind: 'turn',
       steps: rows.map((row, index) =>
-        toStep(row, answers.get(row) ?? [], index === rows.length - 1, at),
+        toStep(row, answers.get(row) ?? [], index === rows.length - 1, at, report),
       ),
     } as const,
     { id: first?.turnId ?? final?.id ?? first?.id, at: first?.at },
@@ -163,31 +163,32 @@ function toStep(
   answers: readonly Answered[],
   isLast: boolean,
   at: number,
+  report: Report,
 ): OldStep {
   const text = row.text.trim() === '' ? [] : [{ type: 'text', text: row.text } as const]
   // A text that broke off and after which the turn went on was an attempt, not the answer.
   const broken = row.entity === 'AI_MESSAGE' && !isLast ? 'draft' : 'broken'
   return withDefined(
-    { parts: [...text, ...answers.map((some) => toCall(some, row, at))] },
+    { parts: [...text, ...answers.map((some) => toCall(some, row, at, report))] },
     { at: row.at, flaw: row.isComplete ? undefined : broken },
   )
 }
 
 function toCall(
-  { call: { validated, ...call }, result }: Answered,
+  { call: { marks: own, ...call }, result }: Answered,
   row: EntityRowRead,
   at: number,
+  report: Report,
 ): OldCall {
   const base = withDefined(call, { createdAt: row.at, endedAt: result?.at })
-  if (result?.result === undefined) {
-    if (validated === 'rejected') return { ...base, ...readResultValue(null, { validated }, at) }
-    if (validated === 'pending') return { ...base, outcome: 'waiting' }
-    return withDefined({ ...base, outcome: 'open' } as const, {
-      decision: validated === 'accepted' ? ({ kind: 'accepted' } as const) : undefined,
-    })
-  }
-  const marks = withDefined({ isComplete: result.isComplete }, { validated })
-  return { ...base, ...readResultValue(result.result.value, marks, result.at ?? at) }
+  const given = result?.result
+  const mend = (what: string) => report.mend(row.index, what)
+  // Whether a call was cut off is the result's to say; what was decided is said of the call.
+  const marks =
+    result === undefined || given === undefined
+      ? withDefined({}, { validated: own.validated })
+      : { ...given.marks, ...own, isComplete: result.isComplete && own.isComplete !== false }
+  return { ...base, ...judgeCall(call.name, given, marks, result?.at ?? at, mend) }
 }
 
 function toUserMessage(

@@ -1,20 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { addMissingContent } from './complete-steps.ts'
+import { addMissingContent, toSteps } from './steps.ts'
 import { dateOf, fieldOf, idOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { Mend, OldTurn } from './old-message.ts'
-import { readParts } from './read-parts.ts'
-import { plainContext } from './read-tool-invocation.ts'
-import { toSteps } from './to-steps.ts'
+import { readParts } from './message-parts.ts'
+import { plainContext } from './old-call.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
 export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
   const parts = partListOf(message)
   const read = readParts(
     parts.filter((part) => !isNote(part)),
-    plainContext(at),
-    mend,
+    plainContext(at, mend),
   )
   const content = textOf(message, 'content') ?? ''
   return withDefined(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stripCommentary } from './strip-commentary.ts'
+import { stripCommentary } from './commentary.ts'
 
 it.each([
   ['Let me look. It is 18.', ['Let me look.'], 'It is 18.'],
