@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { OldCall, OldMessage, OldStep, OldTurn } from './old-message.ts'
 import { judgeCall } from './call-outcome.ts'
+import { unnamed } from './old-call.ts'
 import { type EntityCallRead, readEntityRow, type EntityRowRead } from './entity-rows.ts'
 import type { Report } from './report.ts'
 import { readUserMessage } from './user-message.ts'
@@ -16,6 +17,24 @@ export interface ListedValue {
 export interface PlacedMessage {
   readonly index: number
   readonly message: OldMessage
+  /**
+   * How a turn may go on at the edge of a page: `by-id` where its rows name the turn, `by-shape` where
+   * only a question or an answer ends one. Absent: it is whole by itself.
+   */
+  readonly joins?: 'by-id' | 'by-shape'
+}
+
+/** A result whose call is not in the list. It may be stored already. */
+export interface Orphan {
+  readonly index: number
+  readonly callId: string
+  /** What it makes of its call. */
+  readonly end: (call: OldCall) => OldCall
+}
+
+export interface OldThread {
+  readonly messages: readonly PlacedMessage[]
+  readonly orphans: readonly Orphan[]
 }
 
 interface Answered {
@@ -31,22 +50,25 @@ interface OpenTurn {
 export function readEntityRows(
   values: readonly ListedValue[],
   at: number,
+  /** Nothing of the list stands before them. */
+  areFirst: boolean,
   report: Report,
-): readonly PlacedMessage[] {
+): OldThread {
+  const orphans: Orphan[] = []
   const read = values.flatMap(({ index, value }) => {
     const row = readEntityRow(value, index, (what) => report.mend(index, what))
     if (typeof row !== 'string') return [row]
     report.fail(index, row)
     return []
   })
-  const rows = withTurnIds(inOrder(read, report))
+  const rows = withTurnIds(read)
   const groups: (EntityRowRead | OpenTurn)[] = []
   const calls = new Map<string, Answered[]>()
   const results = createEarlyResults(rows)
   for (const row of rows) {
     if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
     else if (row.entity === 'TOOL') {
-      if (!results.keep(row, calls)) answer(row, calls, groups, report)
+      if (!results.keep(row, calls)) answer(row, { calls, groups, orphans, areFirst, at, report })
     } else {
       const last = groups.at(-1)
       const isSame = last !== undefined && 'rows' in last && continues(last, row)
@@ -63,11 +85,13 @@ export function readEntityRows(
       }
     }
   }
-  return groups.map((group) =>
-    'rows' in group
-      ? { index: group.rows[0]?.index ?? 0, message: toTurn(group, at, report) }
-      : { index: group.index, message: toUserMessage(group, report) },
-  )
+  const messages = groups.map((group): PlacedMessage => {
+    if (!('rows' in group)) return { index: group.index, message: toUserMessage(group, report) }
+    const [first] = group.rows
+    const joins = first?.turnId === undefined ? 'by-shape' : 'by-id'
+    return { index: first?.index ?? 0, message: toTurn(group, at, report), joins }
+  })
+  return { messages, orphans }
 }
 
 /**
@@ -115,9 +139,21 @@ function continues(turn: OpenTurn, row: EntityRowRead): boolean {
 /** The last call with the id that has no result yet; it may stand in a turn before. */
 function answer(
   row: EntityRowRead,
-  calls: ReadonlyMap<string, readonly Answered[]>,
-  groups: (EntityRowRead | OpenTurn)[],
-  report: Report,
+  {
+    calls,
+    groups,
+    orphans,
+    areFirst,
+    at,
+    report,
+  }: {
+    readonly calls: ReadonlyMap<string, readonly Answered[]>
+    readonly groups: (EntityRowRead | OpenTurn)[]
+    readonly orphans: Orphan[]
+    readonly areFirst: boolean
+    readonly at: number
+    readonly report: Report
+  },
 ): void {
   const { callId, name } = row.result ?? {}
   const same = (callId === undefined ? undefined : calls.get(callId)) ?? []
@@ -131,17 +167,58 @@ function answer(
     return
   }
   const last = groups.at(-1)
-  if (name === undefined || last === undefined || !('rows' in last)) {
-    report.fail(row.index, 'It is the result of a call that is not there.')
+  // Before anything else of the list: the page before has its call.
+  const isAtEdge =
+    areFirst && groups.every((group) => 'rows' in group && group.rows.every(isMadeUp))
+  if (callId !== undefined && !isAtEdge && name === undefined) {
+    const { result } = row
+    const end = (call: OldCall) => settle(call, result, row, at)
+    orphans.push({ index: row.index, callId, end })
     return
   }
-  report.mend(row.index, `The call of ${name} was not kept: it was made from its result.`)
+  if (!isAtEdge && (name === undefined || last === undefined || !('rows' in last))) {
+    report.fail(row.index, noCall)
+    return
+  }
+  if (name !== undefined) {
+    report.mend(row.index, `The call of ${name} was not kept: it was made from its result.`)
+  } else {
+    report.guess(row.index, 'Its call is not here: its result is kept as that of an unknown tool.')
+  }
   const call: EntityCallRead = withDefined(
-    { type: 'call', name, input: { kind: 'complete', value: {} }, marks: {} } as const,
+    {
+      type: 'call',
+      name: name ?? unnamed,
+      input: { kind: 'complete', value: {} },
+      marks: {},
+    } as const,
     { id: callId },
   )
-  last.rows.push({ ...row, entity: 'AI_TOOL' })
-  last.answers.set(last.rows.at(-1) as EntityRowRead, [{ call, result: row }])
+  const turn =
+    last !== undefined && 'rows' in last
+      ? last
+      : { rows: [], answers: new Map<EntityRowRead, readonly Answered[]>() }
+  if (turn !== last) groups.push(turn)
+  turn.rows.push({ ...row, entity: 'AI_TOOL', isComplete: true })
+  turn.answers.set(turn.rows.at(-1) as EntityRowRead, [{ call, result: row }])
+}
+
+export const noCall = 'It is the result of a call that is not there.'
+
+/** A row that stands for the call of a result. */
+const isMadeUp = (row: EntityRowRead): boolean => row.result !== undefined
+
+function settle(
+  call: OldCall,
+  result: EntityRowRead['result'],
+  { isComplete, at: endedAt }: EntityRowRead,
+  at: number,
+): OldCall {
+  const validated =
+    call.decision?.kind === 'accepted' ? ('accepted' as const) : result?.marks.validated
+  const marks = withDefined({ ...result?.marks, isComplete }, { validated })
+  const end = judgeCall(call.name, result, marks, endedAt ?? at, () => {})
+  return withDefined({ ...call, ...end }, { endedAt })
 }
 
 function toTurn({ rows, answers }: OpenTurn, at: number, report: Report): OldTurn {
@@ -154,7 +231,11 @@ function toTurn({ rows, answers }: OpenTurn, at: number, report: Report): OldTur
         toStep(row, answers.get(row) ?? [], index === rows.length - 1, at, report),
       ),
     } as const,
-    { id: first?.turnId ?? final?.id ?? first?.id, at: first?.at },
+    {
+      id: first?.turnId ?? final?.id ?? first?.id,
+      otherIds: rows.flatMap(({ id }) => id ?? []),
+      at: first?.at,
+    },
   )
 }
 
@@ -199,21 +280,4 @@ function toUserMessage(
   const role = entity === 'USER' ? 'user' : 'system'
   const read = readUserMessage(message, role, (what) => report.mend(index, what))
   return withDefined({ ...read }, { id })
-}
-
-/**
- * Lists are often given newest first. One that begins with a user and ends with an answer is not, nor
- * is one that we wrote, if it begins with a user: exports are in order, whatever their dates say.
- */
-function inOrder(rows: readonly EntityRowRead[], report: Report): readonly EntityRowRead[] {
-  const dates = rows.map((row) => row.at)
-  const isFalling = dates.every(
-    (date, index) => date !== undefined && (index === 0 || date <= (dates[index - 1] ?? date)),
-  )
-  const [first] = rows
-  const last = rows.at(-1)
-  if (first === undefined || last === undefined || !isFalling || first.at === last.at) return rows
-  if (first.entity === 'USER' && (first.isExact || last.entity !== 'USER')) return rows
-  report.mend(first.index, 'The rows are given newest first: they were turned round.')
-  return rows.toReversed()
 }

@@ -23,8 +23,11 @@ export type IsTaken = (kind: 'message' | 'call', id: string) => boolean
 
 /** Keeps ids that are valid and free, and derives the rest from the thread and the place (LG10). */
 export interface IdKeeper {
-  message(old: string | undefined, place: number, mend: Mend): MessageId
+  /** `key` says which message it is, wherever it stands: a list that has grown names it the same. */
+  message(old: string | undefined, key: readonly (string | number)[], mend: Mend): MessageId
   call(old: string | undefined, messageId: MessageId, place: number, mend: Mend): CallId
+  /** A call that is there already has it. */
+  reserveCall(id: CallId): void
 }
 
 export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false): IdKeeper {
@@ -52,8 +55,9 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
   }
 
   return {
-    message: (old, place, mend) => parseMessageId(keep('message', old, [place, old ?? ''], mend)),
+    message: (old, key, mend) => parseMessageId(keep('message', old, [...key, old ?? ''], mend)),
     call: (old, messageId, place, mend) => parseCallId(keep('call', old, [messageId, place], mend)),
+    reserveCall: (id) => used.call.add(id),
   }
 }
 

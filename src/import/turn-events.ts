@@ -11,7 +11,7 @@ import { toPartialMetadata } from '../views/result-value.ts'
 import type { Mend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
-const importer = 'import'
+export const importer = 'import'
 
 export interface TurnPlace {
   readonly turnId: MessageId
@@ -43,7 +43,7 @@ export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEv
     const calls: (readonly [OldCall, CallId])[] = []
     for (const part of step.parts) {
       if (part.type === 'call') {
-        const callId = place.nextCallId(part.id)
+        const callId = part.ownId ?? place.nextCallId(part.id)
         addArguments(part, callId, add)
         calls.push([part, callId])
       } else if (isText(part)) {
