@@ -104,7 +104,15 @@ export type ThreadFact =
       readonly metadata?: Json
     }
   /** Regenerate and edit: out of every view and page, kept in the ledger. */
-  | { readonly type: 'messages-retired'; readonly messageIds: readonly MessageId[] }
+  | {
+      readonly type: 'messages-retired'
+      readonly messageIds: readonly MessageId[]
+      /**
+       * Only where a thread was rewritten: what stood from this number up to here was taken out for
+       * good, and the messages may come again under the same ids.
+       */
+      readonly from?: Seq
+    }
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */

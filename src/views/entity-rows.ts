@@ -8,7 +8,7 @@ import { hasCalls, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyOptions } from './lazy-output.ts'
-import { projectResultValue } from './result-value.ts'
+import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 import { isWholeStep } from './whole-step.ts'
 
@@ -20,7 +20,14 @@ export interface EntityRow {
   readonly id: string
   readonly messageId: string
   readonly entity: EntityKind
-  readonly content: string | { readonly toolCallId: string; readonly result: Json }
+  readonly content:
+    | string
+    | {
+        readonly toolCallId: string
+        readonly result: Json
+        /** Only on a success whose result looks like an error. */
+        readonly isError?: false
+      }
   readonly toolCalls: readonly EntityToolCall[]
   readonly isComplete: boolean
   readonly creationDate: string
@@ -107,7 +114,11 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
         id: `${call.id}:result`,
         messageId: turn.id,
         entity: 'TOOL',
-        content: { toolCallId: call.id, result: projectResultValue(call, lazyHref) },
+        content: {
+          toolCallId: call.id,
+          result: projectResultValue(call, lazyHref),
+          ...errorMarkOf(call),
+        },
         toolCalls: [],
         isComplete: isCallComplete(call),
         creationDate: toIsoDate(call.endedAt),

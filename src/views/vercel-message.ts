@@ -14,7 +14,7 @@ import { answerOf, isAnswerStep, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyHref, LazyOptions } from './lazy-output.ts'
-import { projectResultValue } from './result-value.ts'
+import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { userFilesOf, userTextOf } from './user-content.ts'
 import { projectExtraPart, type VercelInvocation, type VercelPart } from './vercel-part.ts'
 
@@ -36,7 +36,13 @@ export interface VercelAttachment {
 }
 
 export type VercelAnnotation =
-  | { readonly toolCallId: string; readonly validated: Validated; readonly isComplete: boolean }
+  | {
+      readonly toolCallId: string
+      readonly validated: Validated
+      readonly isComplete: boolean
+      /** Only on a success whose result looks like an error. */
+      readonly isError?: false
+    }
   | { readonly messageId: string; readonly isComplete: boolean }
 
 /** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
@@ -76,6 +82,7 @@ const annotateCall = (call: Call): VercelAnnotation => ({
   toolCallId: call.id,
   validated: validatedOf(call),
   isComplete: isCallComplete(call),
+  ...errorMarkOf(call),
 })
 
 const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({

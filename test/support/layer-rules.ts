@@ -1,23 +1,25 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
-const PURE = ['core', 'views', 'paging', 'protocol']
-const HEADLESS = [...PURE, 'store', 'engine', 'server', 'client', 'cli', 'testing']
+const PURE = ['core', 'views', 'import', 'paging', 'protocol']
+const HEADLESS = [...PURE, 'store', 'transfer', 'engine', 'server', 'client', 'cli', 'testing']
 
 /** What each folder of src/ may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   views: ['core'],
+  import: ['core', 'views'],
   paging: ['core'],
   protocol: ['core'],
   store: PURE,
+  transfer: [...PURE, 'store'],
   engine: [...PURE, 'store'],
-  server: [...PURE, 'store', 'engine'],
+  server: [...PURE, 'store', 'transfer', 'engine'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
   cli: HEADLESS,
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'engine'],
+  'index.ts': [...PURE, 'store', 'transfer', 'engine'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {
