@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { readCallNote } from '../../import/call-note.ts'
 import { createDataStreamReader } from './read-data-stream.ts'
 
 function read(...lines: readonly string[]): readonly object[] {
-  const reader = createDataStreamReader({ approvals: true })
+  const reader = createDataStreamReader({ approvals: true, readCallNote })
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()]
 }
 
@@ -71,7 +72,7 @@ describe('the reader of the old line protocol', () => {
   )
 
   test('[RS4] a client without approvals hears of a failure, and of no request', () => {
-    const reader = createDataStreamReader()
+    const reader = createDataStreamReader({ readCallNote })
     const lines = [call, note({ validated: 'pending' }), note({ validated: false })]
     expect(lines.flatMap((line) => reader.read(line))).toEqual([
       ...called,

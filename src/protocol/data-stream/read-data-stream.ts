@@ -1,5 +1,4 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import { type CallAnnotation, parseCallAnnotation } from './call-annotation.ts'
 import { lineCodes, parseLine } from './data-stream-line.ts'
 import { type StreamChunk, textOf } from './stream-chunk.ts'
 
@@ -23,10 +22,22 @@ export interface DataStreamReaderOptions {
    * @default false
    */
   readonly approvals?: boolean
+  /**
+   * Reads what an annotation says of a call; null for one about something else.
+   *
+   * @default every annotation is about something else
+   */
+  readonly readCallNote?: (item: Json) => CallNote | null
+}
+
+interface CallNote {
+  readonly toolCallId: string
+  readonly validated: string | undefined
+  readonly isComplete: boolean
 }
 
 export function createDataStreamReader(options: DataStreamReaderOptions = {}): DataStreamReader {
-  const { approvals = false } = options
+  const { approvals = false, readCallNote = () => null } = options
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
@@ -35,7 +46,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
   let open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null
   let blocks = 0
   const calls = new Set<string>()
-  const annotated = new Map<string, CallAnnotation>()
+  const annotated = new Map<string, CallNote>()
   /** Calls that have got their end, and those that were asked about. */
   const ended = new Set<string>()
   const asked = new Set<string>()
@@ -104,7 +115,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
         : endCall(toolCallId, { type: 'tool-output-available', toolCallId, output }),
     )
   }
-  const annotate = (note: CallAnnotation): readonly StreamChunk[] => {
+  const annotate = (note: CallNote): readonly StreamChunk[] => {
     const { toolCallId, validated } = note
     annotated.set(toolCallId, note)
     if (validated === 'rejected') {
@@ -118,7 +129,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
     return add({ type: 'tool-approval-request', toolCallId, approvalId: `approval-${toolCallId}` })
   }
   const readRemark = (code: string, item: Json): readonly StreamChunk[] => {
-    const note = code === lineCodes.annotations ? parseCallAnnotation(item) : null
+    const note = code === lineCodes.annotations ? readCallNote(item) : null
     if (note !== null && calls.has(note.toolCallId)) return annotate(note)
     return add(toRemark(code)(item))
   }
