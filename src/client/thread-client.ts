@@ -14,7 +14,7 @@ import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import type { ApiError } from '../protocol/api-error.ts'
 import { type Api, apiRules, createApi, type ApiOptions } from './api.ts'
 import { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
-import { createExternalStore, type ExternalStore } from './external-store.ts'
+import { createExternalStore, type ObservableStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
 import { browserNetwork, type Network } from './network.ts'
 
@@ -41,7 +41,7 @@ export interface ThreadSnapshot {
   readonly isSavingInterrupted: boolean
 }
 
-export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
+export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly loadOlder: () => Promise<void>
   readonly send: (
     parts: readonly UserPart[],

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'bad-request'
   /** What the host's own code was given: never the fault of whoever sent a request. */
   | 'bad-option'
+  | 'no-model'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -87,6 +87,10 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     input: present,
     isPartial: (value) => typeof value === 'boolean',
   },
+  'call-approval-requested': {
+    callId: string,
+    request: (value) => isJsonObject(value) && string(value.id),
+  },
   'call-decided': { callId: string, decision: tagged('kind', 'accepted', 'rejected') },
   'call-started': { callId: string },
   'call-progressed': { callId: string, output: present },

@@ -43,7 +43,12 @@ export async function addToolOutputs(
       const call = [...callsOf(turn)].find(({ id }) => id === callId)
       if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
       const { state } = call
-      const isOurs = call.providerExecuted === true || engine.toolbox.isExecutable(call.name)
+      // In a recorded turn the host's loop runs the tools: one that was accepted is its to run.
+      const isServers =
+        turn.recorded === true
+          ? call.decision !== undefined
+          : engine.toolbox.isExecutable(call.name)
+      const isOurs = call.providerExecuted === true || isServers
       if (!isOpenCall(call)) {
         const answer =
           isOurs || isRepeated(call, outcome)

@@ -82,9 +82,14 @@ async function translate(
   said: ProviderPart,
   tools: ToolSet | undefined,
 ): Promise<readonly Part[]> {
-  if (said.type !== 'tool-call') return layered.translate(said)
-  const deep = toDeepCall(said)
-  if (deep !== undefined) return [deep]
-  const call = tools === undefined ? undefined : await toDirectCall(said, tools)
-  return call === undefined ? layered.translate(said) : [call]
+  if (said.type === 'tool-call') {
+    const call =
+      toDeepCall(said) ?? (tools === undefined ? undefined : await toDirectCall(said, tools))
+    return call === undefined ? layered.translate(said) : [call]
+  }
+  const parts = await layered.translate(said)
+  // The layer drops the word that tells a rough image from the finished one (CL10).
+  return said.type === 'tool-result' && said.preliminary === true
+    ? parts.map((part) => (part.type === 'tool-result' ? { ...part, preliminary: true } : part))
+    : parts
 }

@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai'
 import {
   type CallId,
   type MessageId,
@@ -18,8 +19,10 @@ import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
-import { type RecordedPart, type Recording, record } from './record.ts'
+import { type Recording, type RecordRequest, record } from './record.ts'
+import type { RecordedSource } from './recorded-parts.ts'
 import { recoverAbandoned } from './recover.ts'
+import { readModelMessages } from './resume-recorded.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
 import { FencedError } from './append-refusal.ts'
@@ -56,8 +59,17 @@ export interface Holdfast {
   ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
-  /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
-  record(source: AsyncIterable<RecordedPart>, request: SendRequest): Promise<Recording>
+  /**
+   * Stores the stream of a loop that the host runs itself: `result.stream` of a `streamText`, a UI
+   * message stream, or plain text. With a message it answers that; with `{continue: turnId}` it goes on
+   * with the thread's last turn, after an approval or a result of the client.
+   */
+  record(source: RecordedSource, request: RecordRequest): Promise<Recording>
+  /**
+   * What a model is to be sent of the thread, from the ledger: for the host's own loop. A call that was
+   * accepted and has not run is in it as the AI SDK wants it, so that `streamText` runs it.
+   */
+  modelMessages(threadId: ThreadId): Promise<ModelMessage[]>
   /** For people who run their own loop and write its calls themselves. */
   readonly toolCalls: ToolCallRepository
   /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
@@ -180,6 +192,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     subscribe: (threadId, after, signal) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal),
     record: (source, request) => record(engine, newCallId, source, request),
+    modelMessages: (threadId) => readModelMessages(engine, threadId),
     toolCalls: createToolCallRepository({
       store,
       append: engine.append,

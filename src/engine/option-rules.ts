@@ -27,6 +27,7 @@ const model: OptionRule = {
     (typeof value === 'string' && value !== '') ||
     (having('', ['doStream']).fits(value) &&
       modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion)),
+  default: 'none: then only recorded turns and the repository write',
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -63,6 +64,7 @@ export const holdfastRules: OptionTable<HoldfastOptions> = {
   toolConcurrency: wholeNumber(1, 10_000, '10'),
   toolTimeoutMs: milliseconds(1, longestTimerMs, 'no limit'),
   maxOutputChars: wholeNumber(1, 1_000_000_000, 'all of it'),
+  resumeRecorded: callback('none'),
   selectHistory: callback('the last 1,000 messages'),
   modelRetries: wholeNumber(0, 100, '2'),
   retryDelayMs: milliseconds(0, 30_000, '500'),

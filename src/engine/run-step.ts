@@ -43,6 +43,9 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     step: index,
     now: run.clock.now,
     newCallId: run.newCallId,
+    turn: () => run.ledger.expected,
+    ends: 'provider-executed',
+    onUnmatched: (id) => run.hooks.endIgnored(id),
   })
   let model: string | undefined
   let finishReason: FinishReason = 'interrupted'
@@ -56,6 +59,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
     else {
       for (const event of await recordCall(run, part, call)) run.ledger.push(event)
+      for (const event of translator.early(part)) run.ledger.push(event)
       run.ledger.flushSoon()
     }
     return 'more'
@@ -65,6 +69,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     const usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
     const step = { type: 'step-ended', finishReason, usage } as const
+    for (const event of translator.drain()) run.ledger.push(event)
     const cutOff = [...translator.unfinished()]
     for (const { part: whole, call } of doubtful) {
       if (finishReason === 'length') cutOff.push(call.id)
@@ -123,4 +128,5 @@ function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
 
-const isResult = (part: Part): boolean => part.type === 'tool-result' || part.type === 'tool-error'
+const isResult = ({ type }: Part): boolean =>
+  type === 'tool-result' || type === 'tool-error' || type === 'tool-approval-request'

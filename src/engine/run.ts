@@ -34,7 +34,7 @@ export interface RunParts {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
-  readonly model: LanguageModel
+  readonly model: LanguageModel | undefined
   readonly instructions: Instructions | undefined
   /** What stands before the turn, oldest first. */
   readonly history: () => Promise<readonly Message[]>
@@ -42,6 +42,13 @@ export interface RunParts {
   /** A person asked for more although the turn was over: begin with a step. */
   readonly force: boolean
 }
+
+/** Said before anything is stored, where there is nobody who could answer. */
+export const noModel = (): HoldfastError =>
+  new HoldfastError(
+    'no-model',
+    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
+  )
 
 export interface StartedRun {
   readonly done: Promise<void>
@@ -63,15 +70,17 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
-    modelId: typeof model === 'string' ? model : model.modelId,
+    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
     get prompt() {
       return prompt
     },
     async modelCall() {
+      if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { maxOutputChars } = options
-      const cut = maxOutputChars === undefined ? {} : { maxOutputChars }
-      prompt = projectPrompt([...history, ledger.turn], cut) as ModelMessage[]
+      const { isDeferred } = parts.toolbox
+      const how = maxOutputChars === undefined ? { isDeferred } : { isDeferred, maxOutputChars }
+      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { settings } = options
       return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
     },
@@ -96,7 +105,7 @@ async function drive(run: Run, force: boolean, why: () => Interruption | null): 
 /** Null: the turn waits for a person, and the lease has been given back. */
 async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   const { ledger, options, toolbox } = run
-  const mended = planRecovery(ledger.turn, toolbox.isRepeatable, run.clock.now())
+  const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
     if (event.type === 'call-settled' && event.outcome.state === 'unknown') {

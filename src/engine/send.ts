@@ -10,6 +10,7 @@ import type { Begin, Engine, Work } from './engine.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
+import { noModel } from './run.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface SendRequest {
@@ -158,6 +159,7 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
+  if (work === undefined && engine.model === undefined) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
     const planned = await plan()

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { callLists, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
+import { callLists, listOf, partListOf, textOf } from './old-fields.ts'
+import { hasStoredTools } from './tools-used.ts'
 
 export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'entities'
 
@@ -9,7 +10,7 @@ export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'enti
  */
 export function detectFormat(message: JsonObject): LegacyFormat {
   if (textOf(message, 'entity') !== undefined) return 'entities'
-  if (Array.isArray(objectOf(message, 'metadata')?.tools_used)) return 'tools-used'
+  if (hasStoredTools(message)) return 'tools-used'
   const parts = partListOf(message)
   const hasCalls = listOf(message, ...callLists).length > 0
   // Where the parts are the text over again, the calls beside it may have commentary in it (LE3).
@@ -34,6 +35,6 @@ const isOldPart = (part: Json): boolean =>
 const isNewPart = (part: Json): boolean =>
   isJsonObject(part) &&
   ('state' in part ||
-    /^(?:tool-|data-|source-|dynamic-tool$|reasoning-file$|custom$)/.test(
+    /^(?:tool-|data-|source-|dynamic-tool$|reasoning-file$|custom$|artifact$)/.test(
       textOf(part, 'type') ?? '',
     ))

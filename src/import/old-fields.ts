@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { furthestMs } from '../views/iso-date.ts'
 import type { Mend } from './old-message.ts'
-import { readOldDate } from './old-date.ts'
-import { parseJsonText } from './read-arguments.ts'
 
 /** The first of these fields that is there; old data spells one thing in several ways. */
 export function fieldOf(object: JsonObject, ...names: readonly string[]): Json | undefined {
@@ -39,8 +38,28 @@ export function listOf(object: JsonObject, ...names: readonly string[]): readonl
 }
 
 /** A dump of a table has its JSON columns as text. */
-const unpack = (value: Json | undefined): Json | undefined =>
+export const unpack = (value: Json | undefined): Json | undefined =>
   typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJsonText(value) : value
+
+export function parseJsonText(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  ...[true, 1, 'true', 't', 'yes', 'y', '1'].map((word) => [word, true] as const),
+  ...[false, 0, 'false', 'f', 'no', 'n', '0'].map((word) => [word, false] as const),
+])
+
+/** A boolean as databases give it: some have 0 and 1, and a CSV has words. */
+export const readFlag = (value: Json | undefined): boolean | undefined =>
+  flags.get(typeof value === 'string' ? value.trim().toLowerCase() : value)
+
+export const flagOf = (object: JsonObject, ...names: readonly string[]): boolean | undefined =>
+  readFlag(fieldOf(object, ...names))
 
 /** The parts of a message. Model messages have them as their content, which as text is just text. */
 export function partListOf(message: JsonObject): readonly Json[] {
@@ -59,15 +78,11 @@ export function callListOf(
   mend: Mend,
 ): readonly JsonObject[] {
   return listOf(object, ...names).flatMap((item, index) => {
-    if (isJsonObject(item)) return [item]
+    const call = unpack(item)
+    if (isJsonObject(call)) return [call]
     mend(`${names[0]}[${index}]: It is no call: it was left out.`)
     return []
   })
-}
-
-export const flagOf = (object: JsonObject, ...names: readonly string[]): boolean | undefined => {
-  const value = fieldOf(object, ...names)
-  return typeof value === 'boolean' ? value : undefined
 }
 
 /** The number of the step that a call is of, where the data says so. */
@@ -76,7 +91,10 @@ export function stepOf(call: JsonObject): number | undefined {
   return Number.isSafeInteger(step) ? (step as number) : undefined
 }
 
-const dateFields = ['createdAt', 'created_at', 'creationDate', 'creation_date'] as const
+const dateFields = [
+  ...['createdAt', 'created_at', 'creationDate', 'creation_date', 'created'],
+  ...['timestamp', 'sentAt', 'sent_at', 'insertedAt', 'inserted_at', 'date'],
+] as const
 
 /** AI SDK 5 and later have no place for a date but the app's own metadata. */
 export function dateOf(object: JsonObject): number | undefined {
@@ -92,4 +110,36 @@ export function checkDate(object: JsonObject, mend: Mend): void {
   const date = fieldOf(object, ...dateFields)
   if (date === undefined || dateOf(object) !== undefined) return
   mend(`Its date ${JSON.stringify(date).slice(0, 80)} cannot be read: it was left out.`)
+}
+
+const iso =
+  /^((?:\d{4}|[+-]\d{6})-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i
+
+/** A date of old data in milliseconds. `undefined`: there is none, or it cannot be read. */
+export function readOldDate(value: Json | undefined): number | undefined {
+  if (typeof value === 'number') return readNumber(value)
+  // As MongoDB writes them: {"$date": …}, and in it perhaps {"$numberLong": …}.
+  if (isJsonObject(value)) return readOldDate(value.$date ?? value.$numberLong)
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  if (/^\d{9,16}(?:\.\d+)?$/.test(text)) return readNumber(Number(text))
+  const match = iso.exec(text)
+  if (match === null) return /\b(?:GMT|UTC)\b/.test(text) ? toMs(text) : undefined
+  const [, day, time = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = match
+  // A date without a zone is UTC: the same file has to read the same everywhere.
+  const offset = /^[+-]/.test(zone)
+    ? `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`
+    : 'Z'
+  return toMs(`${day}T${time}${seconds}${fraction.slice(0, 4)}${offset}`)
+}
+
+function toMs(text: string): number | undefined {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** Numbers of the size of today's seconds are seconds; as milliseconds they would be in 1970–1973. */
+function readNumber(value: number): number | undefined {
+  const ms = Math.trunc(value >= 1e9 && value < 1e11 ? value * 1000 : value)
+  return Math.abs(ms) <= furthestMs ? ms : undefined
 }

@@ -1,4 +1,5 @@
 import type { CallInput, CallOrigin, CallOutcome, Decision } from '../core/call.ts'
+import type { CallId } from '../core/ids.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
 
@@ -17,6 +18,8 @@ export interface OldUserMessage {
 export interface OldTurn {
   readonly kind: 'turn'
   readonly id?: string
+  /** Ids of rows and messages that are in it, by which it may be known again. */
+  readonly otherIds?: readonly string[]
   readonly at?: number
   readonly metadata?: Json
   readonly steps: readonly OldStep[]
@@ -48,7 +51,10 @@ export interface OldText {
 
 export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   readonly type: 'call'
+  /** The id that the data gives it. */
   readonly id?: string
+  /** The id that it has here already. */
+  readonly ownId?: CallId
   readonly input: CallInput
   readonly decision?: OldDecision
   /** It had to be approved, whether or not anyone decided. */
@@ -57,6 +63,8 @@ export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   readonly outcome: CallOutcome | 'open' | 'waiting'
   /** With an unknown outcome: a person chose to go on without knowing it. */
   readonly wasSkipped?: true
+  /** What it had given when it was broken off. */
+  readonly partial?: Json
   readonly resultProviderMetadata?: JsonObject
   readonly step?: number
   readonly createdAt?: number

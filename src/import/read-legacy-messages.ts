@@ -1,19 +1,15 @@
 import type { NewEvent } from '../core/event.ts'
-import type { MessageId } from '../core/ids.ts'
-import { withDefined } from '../core/with-defined.ts'
-import type { LegacyFormat } from './detect-format.ts'
-import { createIdKeeper, type IsTaken } from './id-keeper.ts'
-import type { OldMessage } from './old-message.ts'
-import { readMessages } from './read-messages.ts'
-import { createReport, type Failed, type Mended } from './report.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import { noCall, type OldThread } from './entity-turns.ts'
+import { createIdKeeper, type IsTaken } from './import-ids.ts'
+import { createMessageNamer, toUnits } from './import-units.ts'
+import { toKnownNames } from './old-names.ts'
+import { type ListOptions, readMessages } from './read-messages.ts'
+import { createReport, type Failed, type Mended, type Report } from './report.ts'
 import { toJson } from './to-json.ts'
-import { toTurnEvents } from './to-turn-events.ts'
 
-export interface LegacyOptions {
-  readonly format: LegacyFormat | 'auto'
+export interface LegacyOptions extends ListOptions {
   readonly threadId: string
-  /** The date of what has none. */
-  readonly at: number
   /** Ids that something else has already; those are not kept. */
   readonly isTaken?: IsTaken
 }
@@ -21,50 +17,43 @@ export interface LegacyOptions {
 export interface LegacyReading {
   readonly events: readonly NewEvent[]
   readonly mended: readonly Mended[]
+  readonly guessed: readonly Mended[]
   readonly failed: readonly Failed[]
   readonly counts: { readonly messages: number; readonly calls: number }
 }
 
 /**
- * The messages of one old thread as facts of today, in their order. Never throws: what cannot be
- * read is named in `failed`, and everything else is kept. The same data gives the same facts.
+ * The messages of one old thread as events of today, oldest first. Never throws: what cannot be read
+ * is named in `failed`, and everything else is kept. The same data gives the same events.
  */
 export function readLegacyMessages(
   messages: readonly unknown[],
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const values = messages.map(
-    (message, index) =>
-      toJson(message, () => report.mend(index, 'It is nested too deep: a part was cut off.')) ??
-      null,
-  )
-  const placed = readMessages(values, options.format, options.at, report)
+  const thread = readOldMessages(messages, options, report)
+  for (const { index } of thread.orphans) report.fail(index, noCall)
   const ids = createIdKeeper(options.threadId, options.isTaken)
-  const lastUser = placed.findLastIndex(({ message }) => isUser(message))
-  const events: NewEvent[] = []
-  let calls = 0
-  let replyTo: MessageId | null = null
-  for (const [place, { index, message }] of placed.entries()) {
-    const mend = (what: string) => report.mend(index, what)
-    const id = ids.message(message.id, index, mend)
-    const at = message.at ?? options.at
-    if (message.kind === 'turn') {
-      let callPlace = 0
-      const nextCallId = (old: string | undefined) => ids.call(old, id, callPlace++, mend)
-      const isFollowedByUser = place < lastUser
-      const turn = { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend }
-      for (const event of toTurnEvents(message, turn)) events.push(event)
-      calls += callPlace
-      continue
-    }
-    const { role, parts, metadata } = message
-    const added = { type: 'message-added', messageId: id, role, parts, at } as const
-    events.push(withDefined(added, { metadata }))
-    if (isUser(message)) replyTo = id
-  }
-  const { mended, failed } = report
-  return { events, mended, failed, counts: { messages: placed.length, calls } }
+  const mendAt = (index: number) => (what: string) => report.mend(index, what)
+  const namer = createMessageNamer(ids)
+  const named = thread.messages.map((message) => namer.name(message, mendAt(message.index)))
+  const units = toUnits(named, { at: options.at, ids, replyTo: null, isFollowed: false, mendAt })
+  const { mended, guessed, failed } = report
+  const calls = units.reduce((sum, { states }) => sum + states.length, 0)
+  const counts = { messages: units.length, calls }
+  return { events: units.flatMap(({ events }) => events), mended, guessed, failed, counts }
 }
 
-const isUser = (message: OldMessage): boolean => message.kind === 'user' && message.role === 'user'
+/** The messages of one old thread in their order, before they have ids of their own. */
+export function readOldMessages(
+  messages: readonly unknown[],
+  options: ListOptions,
+  report: Report,
+): OldThread {
+  const values = messages.map((message, index): Json => {
+    const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
+    const value = toJson(message, cut) ?? null
+    return isJsonObject(value) ? toKnownNames(value) : value
+  })
+  return readMessages(values, options, report)
+}

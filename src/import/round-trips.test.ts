@@ -12,8 +12,11 @@ import { projectEntityRows } from '../views/entity-rows.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 import type { LegacyFormat } from './detect-format.ts'
-import { parseJsonText } from './read-arguments.ts'
+import { parseJsonText } from './old-fields.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
+
+/** An export says that it is oldest first. */
+const exported = { threadId: 'thread', at: 0, isOrdered: true } as const
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
 
@@ -25,10 +28,10 @@ function expectSameAgain(
 ): void {
   const shown = project(messages)
   const stored = JSON.parse(JSON.stringify(shown)) as unknown[]
-  const reading = readLegacyMessages(stored, { format, threadId: 'thread', at: 0 })
+  const reading = readLegacyMessages(stored, { format, ...exported })
   expect(reading.failed).toEqual([])
   expect(project(messagesOf(reading.events))).toEqual(shown)
-  expect(readLegacyMessages(stored, { format: 'auto', threadId: 'thread', at: 0 })).toEqual(reading)
+  expect(readLegacyMessages(stored, { format: 'auto', ...exported })).toEqual(reading)
 }
 
 describe('what is exported and imported again shows the same', () => {

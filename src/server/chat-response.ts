@@ -1,11 +1,13 @@
+import { createAnnotationWriter } from '../protocol/data-stream/write-annotations.ts'
 import { createDataStreamWriter } from '../protocol/data-stream/write-data-stream.ts'
+import { projectVercelAnnotations } from '../views/vercel-message.ts'
 import { oneOf, type ServerContext } from './context.ts'
 import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
+import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
+import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
 import type { SavingWatch } from './saving-watch.ts'
-import { sseData, toSseResponse, toStreamResponse } from './sse.ts'
-import { streamTurn, type TurnStreamQuery } from './turn-stream.ts'
 
 /** Answers with a turn as it is stored. The run does not know who reads it (RS1). */
 export type Reply = (query: Omit<TurnStreamQuery, 'sdk'>) => Response
@@ -26,10 +28,12 @@ export async function withReply(
   let isOpen = false
   const reply: Reply = (query) => {
     isOpen = true
-    const chunks = (signal: AbortSignal) => streamTurn(holdfast, { ...query, sdk }, signal)
+    // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
+    const moves = (signal: AbortSignal) =>
+      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk }, signal)
     return isOld
-      ? dataStreamResponse(chunks, onClose, saving)
-      : uiStreamResponse(chunks, onClose, keepAliveMs, saving)
+      ? dataStreamResponse(moves, onClose, saving)
+      : uiStreamResponse(moves, onClose, keepAliveMs, saving)
   }
   try {
     return await work(reply)
@@ -38,20 +42,22 @@ export async function withReply(
   }
 }
 
-type Chunks = (signal: AbortSignal) => ReturnType<typeof streamTurn>
+type Moves = (signal: AbortSignal) => ReturnType<typeof streamTurn>
 
 /** Not a part of the message: a client that stores it would differ from the page. */
 const toNoteChunk = (data: SavingNote) =>
   ({ type: 'data-holdfast', data, transient: true }) as const
 
 function uiStreamResponse(
-  chunks: Chunks,
+  moves: Moves,
   onClose: () => void,
   keepAliveMs: number,
   saving: SavingWatch,
 ): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    for await (const some of chunks(signal)) yield some.map(sseData).join('')
+    for await (const { chunks } of moves(signal)) {
+      if (chunks.length > 0) yield chunks.map(sseData).join('')
+    }
     yield 'data: [DONE]\n\n'
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -61,11 +67,16 @@ function uiStreamResponse(
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
-function dataStreamResponse(chunks: Chunks, onClose: () => void, saving: SavingWatch): Response {
+function dataStreamResponse(moves: Moves, onClose: () => void, saving: SavingWatch): Response {
   const write = createDataStreamWriter()
+  const annotate = createAnnotationWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    for await (const some of chunks(signal)) {
-      const lines = some.map(write).join('')
+    for await (const { turn, chunks } of moves(signal)) {
+      // Such a client hears nothing of what follows an error, and little of what follows the end.
+      const end = chunks.findIndex(({ type }) => type === 'finish' || type === 'error')
+      const [before, after] = end === -1 ? [chunks, []] : [chunks.slice(0, end), chunks.slice(end)]
+      const notes = annotate(projectVercelAnnotations(turn))
+      const lines = `${before.map(write).join('')}${notes}${after.map(write).join('')}`
       if (lines !== '') yield lines
     }
   }

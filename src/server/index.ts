@@ -4,5 +4,5 @@ export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts
 export type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 export { listen, type Listening, toNodeListener } from './node-listener.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
-export { translateDataStream } from './translate-data-stream.ts'
+export { translateDataStream, type TranslateOptions } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'

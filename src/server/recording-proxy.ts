@@ -2,7 +2,6 @@ import type { Holdfast } from '../engine/create-holdfast.ts'
 import { parseChatBody } from '../protocol/chat-body.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 import { withReply } from './chat-response.ts'
-import { toRecordedParts } from './chunk-parts.ts'
 import { createServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { checkOrigin, identify } from './guard.ts'
@@ -47,7 +46,7 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
             }),
           ),
         )
-        const recording = await holdfast.record(toRecordedParts(chunks), sending)
+        const recording = await holdfast.record(chunks, sending)
         const { threadId } = chat
         switch (recording.kind) {
           case 'recording':
@@ -104,7 +103,7 @@ async function openChunks(response: Response): Promise<ReadableStream<StreamChun
   })
   // Some backends send one protocol under the other's header: what it begins with tells.
   const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
-  return isEvents ? chunksOfEvents(body) : translateDataStream(body)
+  return isEvents ? chunksOfEvents(body) : translateDataStream(body, { approvals: true })
 }
 
 function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<StreamChunk> {

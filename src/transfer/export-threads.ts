@@ -30,7 +30,7 @@ export async function* exportThreads(
   format: ExportFormat,
 ): AsyncGenerator<string> {
   let isFirst = true
-  yield '{"threads":['
+  yield '{"order":"oldest-first","threads":['
   for await (const { id, title, createdAt, ownerId: owner } of threads) {
     const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner })
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`

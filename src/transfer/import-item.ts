@@ -17,9 +17,13 @@ export type ImportItem =
       readonly key: string
       readonly where: string
       readonly value: unknown
+      /** Of messages that came in an envelope of pages: in which one. */
+      readonly page?: number
     }
   /** Nothing more of it will come. */
   | { readonly kind: 'thread-ended'; readonly key: string }
+  /** All threads that follow have their messages oldest first, whatever the dates say. */
+  | { readonly kind: 'ordered' }
   | { readonly kind: 'unreadable'; readonly where: string; readonly why: string }
 
 export interface ThreadFields {
@@ -27,4 +31,6 @@ export interface ThreadFields {
   readonly title?: string
   readonly createdAt?: number
   readonly owner?: string
+  /** An envelope of pages says that there is another page. */
+  readonly hasMore?: true
 }

@@ -37,7 +37,7 @@ describe('importing again', () => {
     expect(first.mended).toEqual([
       {
         where: 'threads[1].messages[1]',
-        what: 'The message id "a" is in use: it became msg_c240e1232a98d621.',
+        what: 'The message id "a" is in use: it became msg_2cdc19473a9f63b4.',
       },
     ])
     const shown = [await shownOf(store, 'one'), await shownOf(store, 'two')]
@@ -58,7 +58,10 @@ describe('a thread', () => {
       threads: 2,
       messages: 1,
       calls: 0,
+      callsByState: {},
       skipped: 0,
+      updated: 0,
+      guessed: [],
       mended: [],
       failed: [{ where: 'threads[0]', why: 'Its owner is not one that a thread can have.' }],
     })

@@ -1,7 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Append, AppendResult, Store } from '../store/store.ts'
-import type { Unit } from './read-batch.ts'
+import type { Unit } from '../import/import-units.ts'
 
 /** Units of one thread, in order, that are written together. */
 export interface Portion {
@@ -64,11 +64,11 @@ export function createImportWriter(
     },
     threadOf: (turnId) => turns.get(turnId),
     async add(portion) {
-      for (const part of cut(portion)) {
-        waiting.push(part)
-        for (const { id, isTurn, events: facts } of part.units) {
+      for (const units of cutUnits(portion.units)) {
+        waiting.push({ ...portion, units })
+        for (const { id, isTurn, events: facts } of units) {
           events += facts.length
-          if (isTurn) turns.set(id, part.threadId)
+          if (isTurn) turns.set(id, portion.threadId)
         }
         if (events >= mostEvents) await begin()
       }
@@ -76,19 +76,19 @@ export function createImportWriter(
   }
 }
 
-/** A portion of the size of an append at most, whatever the size of a thread. */
-function* cut(portion: Portion): Generator<Portion> {
+/** Parts of the size of an append at most, whatever the size of a thread. */
+export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   let units: Unit[] = []
   let events = 0
-  for (const unit of portion.units) {
+  for (const unit of all) {
     units.push(unit)
     events += unit.events.length
     if (events < mostAtOnce) continue
-    yield { ...portion, units }
+    yield units
     units = []
     events = 0
   }
-  if (units.length > 0) yield { ...portion, units }
+  if (units.length > 0) yield units
 }
 
 const toAppend = ({ threadId, units }: Portion): Append => ({

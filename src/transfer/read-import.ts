@@ -2,9 +2,9 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
-import { JsonReader } from './json-reader.ts'
-import { readDocument } from './read-document.ts'
-import { readLines } from './read-lines.ts'
+import { JsonFault, JsonReader } from './json-reader.ts'
+import { readDocument, type SourceCount } from './read-document.ts'
+import { readLine, readLines } from './read-lines.ts'
 
 /** Bytes or text of a file or a body, JSON or JSONL, as the threads and messages that are in it. */
 export async function* readImport(
@@ -15,14 +15,30 @@ export async function* readImport(
   const head = (await readHead(pieces)).replace(/^\ufeff/, '')
   if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
   const all = prepend(head, pieces)
+  const count: SourceCount = { pages: 0 }
   if (looksLikeLines(head)) {
-    yield* readLines(all)
+    yield* readLines(all, count)
     return
   }
   const reader = new JsonReader(all)
-  if (!(yield* readDocument(reader))) return
+  if (!(yield* readDocument(reader, count))) return
+  if ((await reader.peek()) === '') return
   // A first line too long to be looked at whole: the lines after it are the rest of a JSONL file.
-  if ((await reader.peek()) !== '') yield* readLines(reader.rest(), reader.line)
+  if (reader.line <= 2) yield* readLines(reader.rest(), count, reader.line)
+  else yield* readMore(reader, count)
+}
+
+/** Documents of several lines each, one after the other, as when files are put together. */
+async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator<ImportItem> {
+  try {
+    while ((await reader.peek()) !== '') {
+      const where = `line ${reader.line}`
+      yield* readLine(parseStoredJson(await reader.readText()), where, count)
+    }
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    yield { kind: 'unreadable', where: `line ${reader.line}`, why: `Not JSON: ${error.message}.` }
+  }
 }
 
 const mostHead = 1_000_000

@@ -1,23 +1,27 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
-import { toMessage } from './read-document.ts'
-import { readThreadFields } from './thread-fields.ts'
+import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
+import { readEnvelope } from './thread-fields.ts'
 
-/** JSONL: one thread, or one message, per line. A line that cannot be read costs only itself. */
+/** JSONL: one thread, one message, or one page of messages, per line. A line that cannot be read costs only itself. */
 export async function* readLines(
   pieces: AsyncIterable<string>,
+  count: SourceCount,
   firstLine = 1,
 ): AsyncGenerator<ImportItem> {
   let number = firstLine
   for await (const line of splitLines(pieces)) {
-    if (line.trim() !== '') yield* readLine(line, `line ${number}`)
+    if (line.trim() !== '') yield* readLine(parseStoredJson(line), `line ${number}`, count)
     number++
   }
 }
 
-function* readLine(line: string, where: string): Generator<ImportItem> {
-  const value = parseStoredJson(line)
+export function* readLine(
+  value: Json | undefined,
+  where: string,
+  count: SourceCount,
+): Generator<ImportItem> {
   if (Array.isArray(value)) {
     yield* readThread({ messages: value as readonly Json[] }, where)
   } else if (!isJsonObject(value)) {
@@ -29,21 +33,12 @@ function* readLine(line: string, where: string): Generator<ImportItem> {
       if (isJsonObject(thread)) yield* readThread(thread, place)
       else yield { kind: 'unreadable', where: place, why: 'It is not an object.' }
     }
-  } else if (Array.isArray(value.messages)) {
-    yield* readThread(value, where)
   } else {
-    yield* toMessage(value, where)
+    const envelope = readEnvelope(value)
+    if (envelope !== undefined) yield* readPage(envelope, count, where)
+    else if (Array.isArray(value.messages)) yield* readThread(value, where)
+    else yield* toMessage(value, where)
   }
-}
-
-function* readThread(thread: Readonly<Record<string, Json>>, where: string): Generator<ImportItem> {
-  const fields = readThreadFields(thread)
-  yield { kind: 'thread', key: where, where, fields, isComplete: true }
-  const messages = Array.isArray(thread.messages) ? (thread.messages as readonly Json[]) : []
-  for (const [index, value] of messages.entries()) {
-    yield { kind: 'message', key: where, where: `${where}, messages[${index}]`, value }
-  }
-  yield { kind: 'thread-ended', key: where }
 }
 
 async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {

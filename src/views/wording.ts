@@ -16,6 +16,7 @@ export function errorTextOf(call: UnsuccessfulCall): string {
     case 'stopped':
       return hasStarted(call) ? 'Stopped while it was running.' : 'Stopped before it ran.'
     case 'interrupted':
+      if (call.cause === 'no-result') return 'No result came.'
       return `${hasStarted(call) ? 'Broken off' : 'Not run'}: ${interruptions[call.cause].people}.`
     case 'unknown':
       return call.resolution?.kind === 'skip'
@@ -41,6 +42,7 @@ export function modelTextOf(call: Exclude<Call, { readonly state: 'succeeded' }>
     case 'stopped':
       return `The user stopped this call. ${effectOf(call)}`
     case 'interrupted':
+      if (call.cause === 'no-result') return `No result of this call came. ${mayHaveRun}`
       return `This call was broken off: ${interruptions[call.cause].model}. ${effectOf(call)}`
     case 'unknown': {
       const skipped =
@@ -79,6 +81,7 @@ const interruptions: Readonly<
     people: 'the answer reached its limit',
     model: 'the answer reached its length or step limit',
   },
+  'no-result': { people: 'no result came', model: 'no result came' },
   superseded: { people: 'you wrote again', model: 'the user wrote a new message' },
 }
 

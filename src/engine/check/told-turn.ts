@@ -41,3 +41,11 @@ export function readLost({ seq, payload }: AuditEvent): Seq | undefined {
   if (!isJsonObject(value) || value.type !== 'lost') return undefined
   return typeof value.from === 'number' ? value.from : seq
 }
+
+/** The first number that a rewrite of the thread took out, if the event is one. */
+export function readRewritten({ payload }: AuditEvent): Seq | undefined {
+  const value = payload.startsWith('{"type":"messages-retired"')
+    ? readStoredJson(payload)
+    : undefined
+  return isJsonObject(value) && typeof value.from === 'number' ? value.from : undefined
+}

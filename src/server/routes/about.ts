@@ -105,6 +105,7 @@ function toPrometheus(metrics: ReturnType<ServerContext['holdfast']['metrics']>)
   add('takeovers_total', 'counter', [['', metrics.takeovers]])
   add('unknown_outcomes_total', 'counter', [['', metrics.unknownOutcomes]])
   add('model_retries_total', 'counter', [['', metrics.modelRetries]])
+  add('ignored_ends_total', 'counter', [['', metrics.ignoredEnds]])
   add('commit_duration_seconds', 'histogram', [])
   for (const [index, edge] of latencyEdgesMs.entries()) {
     const count = metrics.commitLatency.atMost[index] ?? 0

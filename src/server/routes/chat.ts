@@ -20,7 +20,7 @@ import { notFound } from '../http-error.ts'
 import { toKnownTurn } from '../known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
-import { readTurn } from '../turn-stream.ts'
+import { readTurn } from '../../engine/engine.ts'
 import { sdkOf } from './messages.ts'
 
 /** The front door for AI SDK clients. */
@@ -56,7 +56,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const turn =
             message === undefined
               ? await findLive(context, id)
-              : await readTurn(holdfast, id, parseMessageId(message))
+              : await readTurn(holdfast.store, id, parseMessageId(message))
           if (turn === null) return new Response(null, { status: 204 })
           return reply({ threadId: id, turnId: turn.id })
         }),
@@ -192,7 +192,7 @@ async function answer(
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
   await readOwned(context, request, threadId)
-  const turn = await readTurn(holdfast, threadId, turnId)
+  const turn = await readTurn(holdfast.store, threadId, turnId)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   const decided = await holdfast.decide({ threadId, by: request.ownerId, decisions })
   const given = outputs.map(toToolOutput)

@@ -3,7 +3,7 @@ import { toEventFrames } from '../../protocol/event-frame.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
-import { sseData, toSseResponse } from '../sse.ts'
+import { sseData, toSseResponse } from '../../engine/sse.ts'
 
 export function eventRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, keepAliveMs, followers, saving } = context

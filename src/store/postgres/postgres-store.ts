@@ -11,7 +11,7 @@ import type { ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import type { Append, AppendResult, Hint, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
-import { commitAppends } from './commit-appends.ts'
+import { commitAppends, rewriteThread } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
 import { everything } from './hint-payload.ts'
@@ -96,6 +96,19 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
+        if (isInDoubt(error)) tell([everything])
+        throw error
+      }
+    },
+
+    async rewriteThread(rewrite) {
+      const { threadId } = rewrite
+      try {
+        const end = await rewriteThread(database, { statements, memories }, rewrite)
+        if (typeof end === 'string') return end
+        tell([{ threadId, seq: end }])
+        return 'rewritten'
+      } catch (error) {
         if (isInDoubt(error)) tell([everything])
         throw error
       }

@@ -8,9 +8,10 @@ import {
   milliseconds,
   type OptionTable,
 } from '../../core/check-options.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import { type AppendPlan, planAppend } from '../plan-append.ts'
+import { toRewriteFault } from '../rewrite-fault.ts'
 import type { Append, AppendResult, Hint, Store } from '../store.ts'
 import { appendToLedger } from './append-to-ledger.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -173,6 +174,33 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       }
       hints.post([...changed.values()])
       return results
+    },
+
+    async rewriteThread({ threadId, expectedSeq, from, appends }) {
+      const planned = appends.map((append) => ({
+        append: { threadId, ...append },
+        plan: planAppend(append.events),
+      }))
+      const end = connection.write((statements): 'stale' | 'leased' | Seq => {
+        const row = statements.readLease.get(threadId)
+        if (row === undefined || row.seq !== expectedSeq) return 'stale'
+        if (isHeld(row, { now, isAlive })) return 'leased'
+        statements.deleteMessagesFrom.run(row.thread, from)
+        statements.deleteEventsFrom.run(row.thread, from)
+        statements.deleteCallsFrom.run(row.thread, from)
+        runs.forget(threadId)
+        const context = { now, isAlive, nextCounter: createCounter(statements), runs }
+        let seq = row.seq
+        for (const { append, plan } of planned) {
+          const result = appendToLedger(statements, append, plan, context)
+          if (result.kind !== 'appended') throw toRewriteFault(result)
+          seq = result.seq
+        }
+        return seq
+      })
+      if (typeof end === 'string') return end
+      hints.post([{ threadId, seq: end }])
+      return 'rewritten'
     },
 
     async readPage(query) {
