@@ -103,7 +103,6 @@ describe('names', () => {
 
   it('[CF1] takes undefined for absent, and says what is needed', () => {
     expect(create({ maxSteps: undefined, tools: undefined })).toBe('no error')
-    expect(create({ model: undefined })).toContain('createHoldfast needs the option "model"')
     expect(create({ store: undefined })).toContain('createHoldfast needs the option "store"')
     expect(faultOf(() => createHoldfast(undefined as never))).toContain('an object of options')
     expect(faultOf(() => sqlite('', {}))).toContain('sqlite takes the name of a file, not ""')
