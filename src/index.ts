@@ -40,13 +40,11 @@ export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
-export type {
-  Append,
-  AppendResult,
-  Hint,
-  LeaseUse,
-  Page,
-  PageQuery,
-  Store,
-  StoredChange,
-} from './store/store.ts'
+export type { LeaseUse } from './store/lease.ts'
+export {
+  type Append,
+  type IllegalAppend,
+  planCommit,
+  type PlannedCommit,
+} from './store/plan-commit.ts'
+export type { AppendResult, Hint, Page, PageQuery, Store, StoredChange } from './store/store.ts'

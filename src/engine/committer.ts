@@ -1,5 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { PlannedCommit } from '../store/plan-commit.ts'
+import type { AppendResult, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 
 /**
@@ -7,12 +8,15 @@ import type { Clock } from './clock.ts'
  * one is under way the next one fills, so durability costs one flush per moment, not one per event.
  */
 export interface Committer {
-  submit(append: Append): Promise<AppendResult>
+  submit(commit: PlannedCommit): Promise<CommitResult>
 }
 
+export type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
+
 interface Waiting {
-  readonly append: Append
-  readonly resolve: (result: AppendResult) => void
+  readonly commit: PlannedCommit
+  readonly since: number
+  readonly resolve: (result: CommitResult) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -20,9 +24,21 @@ export interface CommitObserver {
   readonly committed: (appends: number, events: number, ms: number) => void
 }
 
+/** A thread whose row somebody holds is tried again after this; the others do not wait for it. */
+const busyPauseMs = 20
+/** So long may a row be held before its thread is told. */
+const busyLimitMs = 10_000
+
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
   let queue: Waiting[] = []
-  let busy = false
+  let isDraining = false
+
+  const enqueue = (waiting: Waiting) => {
+    queue.push(waiting)
+    if (isDraining) return
+    isDraining = true
+    clock.soon(() => void drain())
+  }
 
   const drain = async () => {
     while (queue.length > 0) {
@@ -30,38 +46,40 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       queue = []
       await commitGroup(group)
     }
-    busy = false
+    isDraining = false
   }
 
   const commitGroup = async (group: readonly Waiting[]) => {
     const started = clock.now()
     try {
-      const results = await store.commit(group.map(({ append }) => append))
-      for (const [index, { resolve }] of group.entries()) resolve(results[index] as AppendResult)
-      const events = group.reduce((sum, { append }) => sum + append.events.length, 0)
+      const results = await store.commit(group.map(({ commit }) => commit))
+      for (const [index, waiting] of group.entries()) settle(waiting, results[index])
+      const events = group.reduce((sum, { commit }) => sum + commit.size, 0)
       observer.committed(group.length, events, clock.now() - started)
     } catch (error) {
-      // A malformed event is refused before anything is written, so the others can go on without it.
-      // After any other fault it is not known what was stored, and nothing may be written twice.
-      if (isMalformed(error) && group.length > 1) {
-        for (const waiting of group) await commitGroup([waiting])
-      } else {
-        for (const { reject } of group) reject(error)
-      }
+      // It is not known what was stored, and nothing may be written twice.
+      for (const { reject } of group) reject(error)
     }
   }
 
+  const settle = (waiting: Waiting, result: AppendResult | undefined) => {
+    if (result === undefined) {
+      waiting.reject(new HoldfastError('store-failed', 'The store gave no answer.'))
+    } else if (result.kind !== 'busy') waiting.resolve(result)
+    else if (clock.now() - waiting.since >= busyLimitMs) waiting.reject(heldFault())
+    else clock.after(busyPauseMs, () => enqueue(waiting))
+  }
+
   return {
-    submit(append) {
-      return new Promise((resolve, reject) => {
-        queue.push({ append, resolve, reject })
-        if (busy) return
-        busy = true
-        clock.soon(() => void drain())
-      })
-    },
+    submit: (commit) =>
+      new Promise((resolve, reject) => {
+        enqueue({ commit, since: clock.now(), resolve, reject })
+      }),
   }
 }
 
-const isMalformed = (error: unknown): boolean =>
-  error instanceof HoldfastError && error.code === 'bad-event'
+const heldFault = () =>
+  new HoldfastError(
+    'store-locked',
+    'Another process held the same rows for too long. Nothing was stored; try again.',
+  )

@@ -152,7 +152,12 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     newThreadId: () => parseThreadId(newId('thread')),
     async rename(threadId, title) {
       const events = [{ type: 'thread-renamed', title, at: clock.now() }] as const
-      return (await engine.append({ threadId, events })).kind === 'appended'
+      while (true) {
+        const thread = await store.readThread(threadId)
+        if (thread === null) return false
+        const { kind } = await engine.append({ threadId, events, expectedSeq: thread.seq })
+        if (kind !== 'stale') return kind === 'appended'
+      }
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),

@@ -20,7 +20,7 @@ export async function provideOutputs(
 ): Promise<number> {
   let settled = 0
   for (const { callId, outcome } of outputs) {
-    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
+    const find = () => engine.store.readCall(threadId, callId)
     const isSettled = await tellTurn(engine, threadId, find, (turn) => {
       const call = [...callsOf(turn)].find(({ id }) => id === callId)
       const isAwaited =

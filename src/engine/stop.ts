@@ -71,16 +71,16 @@ async function endFromHere(
   const taken = await engine.append({ threadId, events: [], lease })
   if (taken.kind !== 'appended' || taken.fence === undefined) return false
   while (true) {
-    const thread = await store.readThread(threadId)
-    const turn = await store.readMessage(threadId, turnId)
-    if (thread === null || turn?.role !== 'assistant') return true
+    const found = await store.findTurn(turnId)
+    if (found === null || found.threadId !== threadId) return true
+    const { turn, seq: expectedSeq } = found
     const isRunning = turn.progress.status === 'running'
     const ended = await engine.append({
       threadId,
       events: isRunning ? planTurnEnd(turn, { kind: 'stopped' }, clock.now()) : [],
-      expectedSeq: thread.seq,
+      expectedSeq,
+      turns: [turn],
       lease: { kind: 'release', fence: taken.fence },
-      ...(isRunning ? { seal: [turnId] } : {}),
     })
     if (ended.kind !== 'stale') return ended.kind === 'appended'
   }

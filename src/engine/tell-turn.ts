@@ -3,7 +3,7 @@ import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
-import type { AppendResult } from '../store/store.ts'
+import type { CommitResult } from './committer.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 
@@ -24,17 +24,15 @@ const mostAttempts = 100
 export async function tellTurn<Answer>(
   engine: Engine,
   threadId: ThreadId,
-  find: () => Promise<Turn | null>,
+  find: () => Promise<{ readonly turn: Turn; readonly seq: Seq } | null>,
   plan: (turn: Turn) => Telling<Answer> | Promise<Telling<Answer>>,
 ): Promise<Answer | null> {
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
-    // The seq first: a turn that is read after it can only be newer, and then the write is refused.
-    const thread = await engine.store.readThread(threadId)
-    const turn = thread === null ? null : await find()
-    if (thread === null || turn === null) return null
-    const { events, answer } = await plan(turn)
+    const found = await find()
+    if (found === null) return null
+    const { events, answer } = await plan(found.turn)
     if (events.length === 0) return answer
-    const { kind } = await write(engine, threadId, thread.seq, turn, events)
+    const { kind } = await write(engine, threadId, found.seq, found.turn, events)
     if (kind === 'appended') return answer
     if (kind === 'no-thread') return null
   }
@@ -47,16 +45,16 @@ function write(
   expectedSeq: Seq,
   turn: Turn,
   events: readonly NewTurnEvent[],
-): Promise<AppendResult> {
+): Promise<CommitResult> {
   const { id: turnId, progress } = turn
   const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
-  const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
+  const place = { threadId, turnId, expectedSeq, turns: [turn], how: 'resumed' } as const
   // A late word reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
   return isReady
     ? engine.begin({ ...place, events: [...events, resumed] })
-    : engine.append({ threadId, events, expectedSeq })
+    : engine.append({ threadId, events, expectedSeq, turns: [turn] })
 }
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {

@@ -18,7 +18,7 @@ export async function writeThreads(store: Store): Promise<void> {
   const a1 = parseMessageId('a1')
   const b1 = parseMessageId('b1')
   const results = await store.commit([
-    { threadId, events: [said('u1'), ...sealedTurn()], seal: [a1] },
+    { threadId, events: [said('u1'), ...sealedTurn()] },
     { threadId, events: [said('u2'), ...waitingTurn().slice(0, 1)] },
     { threadId, events: waitingTurn().slice(1, 2) },
     { threadId, events: waitingTurn().slice(2) },

@@ -8,7 +8,6 @@ import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
 import { createDatabase } from '../support/create-database.ts'
-import { commitInGroups } from './grouping-store.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
 export interface Engine {
@@ -21,7 +20,6 @@ export const engines: readonly Engine[] = [
   { name: 'sqlite', createFixture: createSqliteFixture },
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
   { name: 'postgres', createFixture: () => createPostgresFixture() },
-  { name: 'postgres, in groups', createFixture: () => createPostgresFixture(commitInGroups) },
 ]
 
 function createClock(): StoreClock {

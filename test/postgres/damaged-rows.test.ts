@@ -142,7 +142,7 @@ describe('[LG7] one bad row never makes a thread unreadable', () => {
     const store = await openDamaged('open', cut)
     const open = await readThread(store)
     expect(turnOf(open).unreadable).toBe(2)
-    await append(store, [], { seal: [turn] })
+    await append(store, [])
     expect(await readThread(store)).toEqual(open)
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { foldTurn } from '../../src/core/fold-turn.ts'
-import type { Append } from '../../src/store/store.ts'
+import type { Append } from '../../src/store/plan-commit.ts'
 import {
   ana,
   at,

@@ -69,7 +69,7 @@ describe('a connection that is lost in mid-commit', () => {
       'several appends of a thread',
       [
         { threadId: thread, events: text('More') },
-        { threadId: thread, events: [ended()], seal: [turn] },
+        { threadId: thread, events: [ended()] },
       ],
     ],
   ])('[LG3] leaves nothing half-written of %s, and says so', async (_, appends) => {
@@ -161,7 +161,7 @@ describe('one append that the database will not take', () => {
     await append(store, [started(), ...text('Hi')], { threadId: ids[1]! })
     await client.query(`UPDATE holdfast.threads SET seq = 1 WHERE id = 'b'`)
     const results = await store.commit([
-      { threadId: ids[0]!, events: turnWithCalls(2, turn), seal: [turn] },
+      { threadId: ids[0]!, events: turnWithCalls(2, turn) },
       { threadId: ids[1]!, events: text('More') },
       {
         threadId: ids[2]!,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import type { Append } from '../../src/store/store.ts'
+import type { Append } from '../../src/store/plan-commit.ts'
 import { readChanges } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,
@@ -92,7 +92,7 @@ describe('a thread that is made with its first append', () => {
         const extra: readonly Append[] =
           events.length === 0
             ? []
-            : [{ threadId: parseThreadId(`extra-${who}`), events, create, seal: [turn] }]
+            : [{ threadId: parseThreadId(`extra-${who}`), events, create }]
         return store.commit([
           ...(who === 0 ? all : all.toReversed()).map((one, nth) => ({
             ...one,

@@ -159,7 +159,7 @@ describe('[PG6] no query goes over a whole table', () => {
     const hold = { kind: 'hold', fence, renewMs: 0 } as const
     await append(store, text('Hi', turn), { threadId: id, lease: hold })
     await append(store, [recorded(call, { turnId: turn }), begun(call, turn)], { threadId: id })
-    await append(store, [succeeded(1, call, turn), ended(turn)], { threadId: id, seal: [turn] })
+    await append(store, [succeeded(1, call, turn), ended(turn)], { threadId: id })
     const retired = { type: 'messages-retired', messageIds: [turn], at } as const
     await store.commit([
       { threadId: id, events: [retired], lease: { kind: 'release', fence } },

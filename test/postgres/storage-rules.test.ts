@@ -101,7 +101,7 @@ describe('what comes back', () => {
     ]
     await append(store, events)
     for (const seal of [false, true]) {
-      if (seal) await append(store, [ended()], { seal: [turn] })
+      if (seal) await append(store, [ended()])
       const [shown, asked] = (await readPage(store)).messages
       expect(asked).toMatchObject({ parts: [{ type: 'text', text: strange }] })
       if (shown === undefined || !isTurn(shown)) throw new Error('no turn')

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import { changedThreads } from '../commit-group.ts'
 import { createHintBoard } from '../hint-board.ts'
-import type { Append, AppendResult, Hint, Store } from '../store.ts'
+import { createLedgerReader } from '../ledger-rows.ts'
+import type { Hint, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
-import { commitAppends } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
 import { everything } from './hint-payload.ts'
 import { createHintSender } from './hint-sender.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { isInDoubt, toStoreFault } from './postgres-error.ts'
-import { createLedgerReader } from './read-ledger.ts'
-import { createRunMemories } from './run-memories.ts'
+import { createPostgresSource } from './read-rows.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
+import { createCommitWriter } from './write-commits.ts'
 
 export interface PostgresStoreOptions {
   /** The schema that has the tables; made if it is not there. */
@@ -32,10 +32,9 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   }
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
   const database = createDatabase({ url, schema, poolSize, onError })
-  const statements = createLedgerStatements(`"${schema}"`)
-  const threads = createThreadVerbs(database.run, createThreadStatements(`"${schema}"`))
-  const ledger = createLedgerReader(database.run, statements)
-  const memories = createRunMemories()
+  const threads = createThreadVerbs(database, createThreadStatements(`"${schema}"`))
+  const source = createPostgresSource(database.run, createLedgerStatements(`"${schema}"`))
+  const write = createCommitWriter(database.runSteadily, `"${schema}"`)
 
   let isClosed = false
   const from = randomUUID()
@@ -62,7 +61,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     kind: 'postgres',
     audit: createPostgresAudit(database, `"${schema}"`),
     ...threads,
-    ...ledger,
+    ...createLedgerReader(source),
 
     async deleteThread(id) {
       const isDeleted = await threads.deleteThread(id)
@@ -70,10 +69,10 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
       return isDeleted
     },
 
-    async commit(appends) {
+    async commit(commits) {
       try {
-        const results = await commitAppends(database, { statements, memories }, appends)
-        tell(findChanged(appends, results))
+        const results = await write(commits)
+        tell(changedThreads(commits, results))
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
@@ -111,14 +110,4 @@ const notifyStatement = {
   name: 'holdfast-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
     FROM unnest($2::text[]) AS payload`,
-}
-
-function findChanged(appends: readonly Append[], results: readonly AppendResult[]): Hint[] {
-  const changed = new Map<ThreadId, Hint>()
-  for (const [index, { threadId, events }] of appends.entries()) {
-    const result = results[index]
-    if (result?.kind !== 'appended' || events.length === 0) continue
-    changed.set(threadId, { threadId, seq: result.seq })
-  }
-  return [...changed.values()]
 }

@@ -1,20 +1,17 @@
-import { callsOf } from '../../core/message.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import { changedThreads, commitGroup } from '../commit-group.ts'
 import { createHintBoard } from '../hint-board.ts'
-import { type AppendPlan, planAppend } from '../plan-append.ts'
-import type { Append, AppendResult, Hint, Store } from '../store.ts'
-import { appendToLedger } from './append-to-ledger.ts'
+import { isHeld } from '../lease.ts'
+import { createLedgerReader } from '../ledger-rows.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
+import type { AppendResult, Store } from '../store.ts'
 import { createSqliteAudit } from './audit.ts'
-import { isHeld } from './check-lease.ts'
 import { createConnection } from './connection.ts'
-import { insertEmptyThread } from './create-thread.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
-import { readChanges } from './read-changes.ts'
-import { readPage } from './read-page.ts'
-import { createSteadyRuns, UnsteadyError } from './steady-runs.ts'
-import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
+import { createSqliteSource } from './read-rows.ts'
+import { isConflict } from './sqlite-error.ts'
+import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
   readonly now?: () => number
@@ -26,39 +23,20 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number
 }
 
-interface Planned {
-  readonly append: Append
-  readonly plan: AppendPlan
-}
-
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
   const connection = createConnection(file, busyTimeoutMs)
   const hints = createHintBoard()
   const holder = processHolder()
-  const full = mostBytes('full')
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
 
-  const runs = createSteadyRuns()
-  const commitPlans = (plans: readonly Planned[], isShort = true): readonly AppendResult[] => {
-    try {
-      return connection.write((statements) => {
-        const nextCounter = createCounter(statements)
-        const context = { now, isAlive, nextCounter, runs }
-        return plans.map(({ append, plan }) => {
-          const result = isShort ? runs.append(statements, append, plan) : undefined
-          return result ?? appendToLedger(statements, append, plan, context)
-        })
-      })
-    } catch (error) {
-      // Nothing of it was written, whatever it seemed to leave.
-      for (const { append } of plans) runs.forget(append.threadId)
-      if (error instanceof UnsteadyError) return commitPlans(plans, false)
-      throw error
-    }
-  }
+  const write = (commits: readonly PlannedCommit[]): readonly AppendResult[] =>
+    connection.write((statements) => {
+      const nextCounter = createCounter(statements)
+      return commits.map((commit) => writeCommit(statements, commit, { now, isAlive, nextCounter }))
+    })
 
   return {
     kind: 'sqlite',
@@ -76,7 +54,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
             : { kind: 'taken' }
         }
         const counter = createCounter(statements)()
-        insertEmptyThread(statements, wanted, counter)
+        statements.insertThread.run({
+          ...{ id, ownerId, title, at, updatedAt: at, seq: 0, counter },
+          ...{ fence: 0, holder: null, turnId: null, until: null },
+        })
         const dates = { createdAt: at, updatedAt: at }
         return {
           kind: 'created',
@@ -104,7 +85,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async deleteThread(id) {
       const isDeleted = connection.write((statements) => {
-        const thread = statements.readPlace.get(id)?.thread
+        const thread = statements.readKey.get(id)?.thread
         if (thread === undefined) return false
         statements.raiseCounter.run(createCounter(statements)())
         statements.deleteThread.run(thread)
@@ -117,63 +98,17 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return isDeleted
     },
 
-    async commit(appends) {
-      const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-      const results = commitPlans(plans)
-      const changed = new Map<ThreadId, Hint>()
-      for (const [index, { append, plan }] of plans.entries()) {
-        const result = results[index]
-        if (result?.kind !== 'appended' || plan.size === 0) continue
-        changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
-      }
-      hints.post([...changed.values()])
+    async commit(commits) {
+      const results = await commitGroup(commits, async (group) => write(group), isConflict)
+      hints.post(changedThreads(commits, results))
       return results
     },
 
-    async readPage(query) {
-      return connection.read((statements) => readPage(statements, query))
-    },
-
-    async readChanges(query) {
-      return connection.read((statements) => readChanges(statements, query))
-    },
-
-    async readMessage(threadId, messageId) {
-      return connection.read((statements) => {
-        const thread = statements.readPlace.get(threadId)?.thread
-        if (thread === undefined) return null
-        const row = statements.readMessage.get(thread, messageId)
-        return row === undefined ? null : readMessageRow(statements, thread, row, full)
-      })
-    },
-
-    async findTurn(messageId) {
-      return connection.read((statements) => {
-        const row = statements.findTurn.get(messageId)
-        if (row === undefined) return null
-        const { thread, threadId, ownerId } = row
-        return { threadId, ownerId, turn: readTurn(statements, thread, row, full) }
-      })
-    },
-
-    async readCall(threadId, callId) {
-      return connection.read((statements) => {
-        const thread = statements.readPlace.get(threadId)?.thread
-        if (thread === undefined) return null
-        // One that has no row is of the turn that is running.
-        const place =
-          statements.readLife.get(thread, callId)?.turn ?? statements.findRunning.get(thread)?.seq
-        const row = place === undefined ? undefined : statements.readMessageAt.get(thread, place)
-        if (row === undefined) return null
-        const turn = readTurn(statements, thread, row, full)
-        for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }
-        return null
-      })
-    },
+    ...createLedgerReader(createSqliteSource(connection)),
 
     async requestStop(threadId) {
       const request = connection.write((statements) => {
-        const row = statements.readLease.get(threadId)
+        const row = statements.readHead.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
         if (turnId === null) return { kind: 'idle' } as const
@@ -186,9 +121,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return requested
     },
 
-    async findAbandonedRuns(limit) {
+    async findAbandonedRuns(limit, only) {
       return connection
-        .read(({ findLeases }) => findLeases.all())
+        .read(({ findLeases, findLease }) =>
+          only === undefined ? findLeases.all() : findLease.all(only),
+        )
         .filter((lease) => !isHeld(lease, { now, isAlive }))
         .slice(0, limit)
         .map(({ threadId, turnId, holder, fence }) => ({ threadId, turnId, holder, fence }))

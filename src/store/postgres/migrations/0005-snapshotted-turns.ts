@@ -11,7 +11,7 @@ import type { Migration } from './migration.ts'
  *
  * Versions 2 to 4 were functions only; these are now written anew with every version.
  */
-export const sealedTurns: Migration = {
+export const snapshottedTurns: Migration = {
   version: 5,
   toSql: (schema) => `
 ALTER TABLE ${schema}.messages ADD COLUMN is_sealed boolean NOT NULL DEFAULT false;

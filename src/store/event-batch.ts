@@ -7,60 +7,56 @@ import { withDefined } from '../core/with-defined.ts'
 import { parseStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
 /**
- * A row of `events`: facts of one append that stand side by side and are about one turn, or about
- * none. They are written together and read together, so they are one row, with one line of JSON for
- * each; a line that is damaged costs that fact and no other (LG7).
+ * A row of `events`: neighbouring events of one commit that are about one turn, or about none. They are
+ * written together and read together, so they are one row, with one line of JSON for each; a line that
+ * is damaged costs that event and no other (LG7).
  */
-export interface EventPack {
-  /** Of its last fact: whoever reads on from a seq finds the pack that this seq is in the middle of. */
+export interface EventBatch {
+  /** Of its last event: whoever reads on from a seq finds the batch that this seq is in the middle of. */
   readonly seq: Seq
   readonly size: number
   readonly turnId: MessageId | null
-  /** Of its first fact. A line says its own time only where that is another. */
+  /** Of its first event. A line has its own time only where that is another. */
   readonly at: number
   readonly payload: string
 }
 
-/** A pack that is not stored yet: its first fact is `offset` places into the append. */
-export interface PlannedPack extends Omit<EventPack, 'seq'> {
-  readonly offset: number
-}
-
-/** One fact of a pack, as it is stored; without `fact` if its line is not JSON. */
-export interface PackedEvent extends EventPlace {
+/** One event of a batch, as it is stored; without `fact` if its line is not JSON. */
+export interface BatchedEvent extends EventPlace {
   readonly line: string
   readonly fact: Json | undefined
 }
 
-export interface PackBuilder {
-  add(event: NewEvent, turnId: MessageId | null, offset: number): void
-  packs(): readonly PlannedPack[]
+export interface BatchEncoder {
+  add(event: NewEvent, turnId: MessageId | null, seq: Seq): void
+  batches(): readonly EventBatch[]
 }
 
-/** Takes the facts of an append in their order, without those that have another home. */
-export function createPackBuilder(): PackBuilder {
-  const packs: { -readonly [Key in keyof PlannedPack]: PlannedPack[Key] }[] = []
+/** Takes the events of a commit in their order, without those that have another home. */
+export function createBatchEncoder(): BatchEncoder {
+  const batches: { -readonly [Key in keyof EventBatch]: EventBatch[Key] }[] = []
   return {
-    add(event, turnId, offset) {
-      const last = packs.at(-1)
-      if (last === undefined || last.turnId !== turnId || last.offset + last.size !== offset) {
+    add(event, turnId, seq) {
+      const last = batches.at(-1)
+      if (last === undefined || last.turnId !== turnId || last.seq + 1 !== seq) {
         const { at } = event
-        packs.push({ offset, size: 1, turnId, at, payload: toLine(event, at) })
+        batches.push({ seq, size: 1, turnId, at, payload: encodeLine(event, at) })
       } else {
-        last.payload += `\n${toLine(event, last.at)}`
+        last.payload += `\n${encodeLine(event, last.at)}`
         last.size++
+        last.seq = seq
       }
     },
-    packs: () => packs,
+    batches: () => batches,
   }
 }
 
 /**
  * The JSON text of an event, without what the row says. A final output is left out too: its one place
- * is the call's own row, from where `readPack` puts it back. So a result cannot exist twice, and a
+ * is the call's own row, from where `decodeBatch` puts it back. So a result cannot exist twice, and a
  * lazy read never touches it. JSON writes line breaks as \n, so a line is a line.
  */
-function toLine(event: NewEvent, at: number): string {
+function encodeLine(event: NewEvent, at: number): string {
   // Left out by JSON, and cheaper than copying the rest: this runs for every piece of text.
   const line = { ...event, at: event.at === at ? undefined : event.at, turnId: undefined }
   if (event.type === 'call-settled' && event.outcome.state === 'succeeded') {
@@ -70,9 +66,15 @@ function toLine(event: NewEvent, at: number): string {
   return JSON.stringify(line)
 }
 
-/** Its facts one by one, each with its own place. A line that is missing is an empty one. */
-export function unpack({ seq, turnId, at, payload, ...row }: EventPack): readonly PackedEvent[] {
-  // No thread has more facts than its last number; a size that is damaged must not fill the memory.
+/** Its events one by one, each with its own place. A line that is missing is an empty one. */
+export function splitBatch({
+  seq,
+  turnId,
+  at,
+  payload,
+  ...row
+}: EventBatch): readonly BatchedEvent[] {
+  // No thread has more events than its last number; a size that is damaged must not fill the memory.
   const size = Math.min(row.size, seq)
   const lines = size === 1 ? [payload] : payload.split('\n')
   return Array.from({ length: size }, (_, index) => {
@@ -83,13 +85,15 @@ export function unpack({ seq, turnId, at, payload, ...row }: EventPack): readonl
   })
 }
 
-/** The output columns of a call, for those facts that say that it has a result. */
+/** The output columns of a call, for those events that say that it has a result. */
 export type OutputOf = (callId: CallId) => StoredOutput | undefined
 
-export const readPack = (pack: EventPack, outputOf: OutputOf): readonly LedgerEvent[] =>
-  unpack(pack).map(({ fact, seq, at, turnId }) => readFact({ seq, at, turnId }, fact, outputOf))
+export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly LedgerEvent[] =>
+  splitBatch(batch).map(({ fact, seq, at, turnId }) =>
+    decodeEvent({ seq, at, turnId }, fact, outputOf),
+  )
 
-export const readFact = (
+export const decodeEvent = (
   place: EventPlace,
   fact: Json | undefined,
   outputOf: OutputOf,

@@ -1,18 +1,18 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A row of events has the facts of one append that stand side by side, a line for each, and the seq
+ * A row of events has the events of one append that stand side by side, a line for each, and the seq
  * of the last of them; those that are there have one each. Which call a fact is about is in its line.
  *
- * A pack is often over the 2 kB from which on PostgreSQL compresses, in the commit that somebody waits
- * for. It is gone when its turn is sealed, so it stays as it is as long as it fits a page.
+ * A batch is often over the 2 kB from which on PostgreSQL compresses, in the commit that somebody waits
+ * for. It is gone when its turn has ended, so it stays as it is as long as it fits a page.
  *
  * The row of a call is written when it begins, and again with its result. More than half of each page
  * stays free for that, so most results find room beside the old row and touch no index. A condition
  * is read anew from its text in the catalogue by each statement that writes: a list that is one
  * constant is shorter there than one of constants.
  */
-export const eventPacks: Migration = {
+export const eventBatches: Migration = {
   version: 6,
   toSql: (schema) => `
 ALTER TABLE ${schema}.events ADD COLUMN size integer NOT NULL DEFAULT 1;

@@ -26,7 +26,7 @@ export interface TurnPlace {
  * A sealed turn: its fold as JSON text. Inputs and outputs are not in it; calls have rows of their
  * own, so that they can be queried, and left out of a page when large.
  */
-export function toTurnBody(turn: Turn): string {
+export function toSnapshot(turn: Turn): string {
   const { id, seq, lastSeq, createdAt, role, ...body } = turn
   return JSON.stringify({ ...body, steps: body.steps.map(toStepBody) })
 }
@@ -42,9 +42,9 @@ function toPartBody(part: Part): object {
 }
 
 /** The turn as it was sealed. A body that cannot be read still gives the calls that have rows (LG7). */
-export function readTurnBody(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
+export function readSnapshot(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
   const value = parseStoredJson(body)
-  if (!isTurnBody(value)) return salvageTurn(place, rows)
+  if (!isSnapshot(value)) return salvageTurn(place, rows)
   const byId = new Map(rows.map((row) => [row.callId, row]))
   const steps = value.steps.map((step) => ({
     ...step,
@@ -61,11 +61,11 @@ export function readTurnBody(place: TurnPlace, body: string, rows: readonly Call
   }
 }
 
-export type TurnBody = JsonObject & {
+export type Snapshot = JsonObject & {
   readonly steps: readonly (JsonObject & { readonly parts: readonly JsonObject[] })[]
 }
 
-export function isTurnBody(value: unknown): value is TurnBody {
+export function isSnapshot(value: unknown): value is Snapshot {
   return (
     isJsonObject(value) &&
     isJsonObject(value.progress) &&

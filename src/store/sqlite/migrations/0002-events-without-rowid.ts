@@ -2,7 +2,7 @@
  * Facts are small and found by their place alone: kept in the tree of their key, each is written once
  * and not twice. And what guards columns is asked only when these columns are written.
  */
-export const lighterWrites = `
+export const eventsWithoutRowid = `
 DROP TRIGGER events_never_change;
 ALTER TABLE events RENAME TO events_before;
 CREATE TABLE events (

@@ -1,5 +1,5 @@
 /**
- * The same guards of calls, quicker. For `life IN (…)` with more than two values SQLite fills
+ * The same checks of calls as comparisons. For `life IN (…)` with more than two values SQLite fills
  * a table of its own, anew for every row that is written; comparisons it just makes.
  */
 const isOneOf = (column: string, values: readonly string[]): string =>
@@ -8,7 +8,7 @@ const isOneOf = (column: string, values: readonly string[]): string =>
 const open = ['streaming', 'awaiting-approval', 'ready', 'running', 'unknown']
 const ended = ['succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'skipped']
 
-export const quickerGuards = `
+export const callsCheckAsComparison = `
 DROP TRIGGER calls_end_once;
 DROP TRIGGER calls_keep_their_place;
 DROP INDEX calls_by_turn;

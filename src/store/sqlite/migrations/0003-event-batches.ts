@@ -1,8 +1,8 @@
 /**
- * The facts of one append that are about one turn are one row, a line for each: a commit writes a row
- * or two, however much was said. What was stored before are packs of one.
+ * The events of one append that are about one turn are one row, a line for each: a commit writes a row
+ * or two, however much was said. What was stored before are batches of one.
  */
-export const packsOfFacts = `
+export const eventBatches = `
 DROP TRIGGER events_never_change;
 ALTER TABLE events RENAME TO events_before;
 CREATE TABLE events (
