@@ -119,7 +119,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              FROM input AS i
              WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0
                AND coalesce(i.lease, 'acquire') = 'acquire'
-               AND NOT EXISTS (SELECT FROM ${schema}.threads WHERE id = i.id)
+               AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
              ORDER BY i.id
              ON CONFLICT (id) DO NOTHING
              RETURNING id, seq, fence, false AS is_stopping)`,
@@ -176,9 +176,10 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
         ]
       : []),
   ]
+  // A scalar subquery: PostgreSQL may answer an EXISTS in this place by hashing the whole table.
   const text = `WITH ${parts.join(', ')}
     SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping",
-      EXISTS (SELECT FROM ${schema}.threads WHERE id = i.id) AS "exists",
+      (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL AS "exists",
       h.seq AS "headSeq", h.owner_id AS "headOwner", h.fence AS "headFence",
       h.lease_holder AS "headHolder", h.lease_turn AS "headTurn", h.is_held AS "isHeld"
     FROM input AS i LEFT JOIN written AS w ON w.id = i.id LEFT JOIN head AS h ON h.id = i.id`
