@@ -9,7 +9,7 @@ import {
   append,
   begun,
   createThread,
-  ended,
+  fact,
   recorded,
   say,
   settled,
@@ -21,27 +21,27 @@ import {
 import { openTestDatabase } from './test-database.ts'
 
 const odd = parseCallId('call "1" \\ {ü}')
-const facts = [
+const events = [
   say('Hi'),
   started(),
   ...text('One').map((event, index) => ({ ...event, at: event.at + index })),
   recorded(odd),
   begun(odd),
   succeeded({ degrees: 20 }, odd),
-  ended(),
+  fact({ type: 'turn-paused', waitingFor: 'client' }),
 ]
 
 async function openThread(): Promise<{ readonly store: Store; readonly client: pg.Client }> {
   const database = await openTestDatabase()
   const store = database.open()
   await createThread(store)
-  await append(store, facts)
+  await append(store, events)
   const client = await database.connect()
   await client.query('SET search_path = holdfast')
   return { store, client }
 }
 
-/** Replaces text in the lines of the pack that has the facts 2 to 9. */
+/** Replaces text in the lines of the batch that has the events 2 to 9. */
 const spoil = (client: pg.Client, from: string, to: string) =>
   client.query('UPDATE events SET payload = replace(payload, $1, $2) WHERE size = 8', [from, to])
 
@@ -69,16 +69,16 @@ const readStored = async (client: pg.Client) =>
       message_id, payload FROM events ORDER BY seq`)
   ).rows
 
-describe('[CR6] the facts of a pack', () => {
+describe('[CR6] the events of a batch', () => {
   it('[CR6] are checked one by one', async () => {
     const { store } = await openThread()
     const scanned = []
     for await (const rows of store.audit!.scan()) scanned.push(...rows)
-    const events = scanned.filter((row) => row.kind === 'event')
-    expect(events.map(({ seq, at }) => [seq, at])).toEqual(
-      facts.slice(1).map(({ at }, index) => [index + 2, at]),
+    const found = scanned.filter((row) => row.kind === 'event')
+    expect(found.map(({ seq, at }) => [seq, at])).toEqual(
+      events.slice(1).map(({ at }, index) => [index + 2, at]),
     )
-    expect(events.every(({ commitSeq }) => commitSeq === facts.length)).toBe(true)
+    expect(found.every(({ commitSeq }) => commitSeq === events.length)).toBe(true)
     expect(await checkStore(store)).toMatchObject({ found: 0, rows: 11 })
   })
 
@@ -92,10 +92,10 @@ describe('[CR6] the facts of a pack', () => {
     const stored = await readStored(client)
     const lines = whole!.payload.split('\n')
     expect(stored.map(({ seq, size, commit }) => [seq, size, commit])).toEqual(
-      lines.map((_, index) => [index + 2, 1, facts.length]),
+      lines.map((_, index) => [index + 2, 1, events.length]),
     )
     // Its own time went with the line that cannot be read.
-    const times = facts.slice(1).map(({ at }, index) => (index === 2 ? facts[1]?.at : at))
+    const times = events.slice(1).map(({ at }, index) => (index === 2 ? events[1]?.at : at))
     expect(stored.map(({ at }) => Number(at))).toEqual(times)
     expect(stored.every(({ message_id }) => message_id === turn)).toBe(true)
     for (const [index, { payload }] of stored.entries()) {
@@ -131,7 +131,7 @@ describe('[CR6] the facts of a pack', () => {
     expect(stored.every(({ size }) => size === 1)).toBe(true)
     const [shown] = (await readPage(store)).messages
     if (shown === undefined || !isTurn(shown)) throw new Error('no turn')
-    expect(shown.progress.status).toBe('ended')
+    expect(shown.progress.status).toBe('waiting')
     expect([...callsOf(shown)]).toMatchObject([{ id: odd, state: 'interrupted' }])
     expect(shown.steps[0]?.parts[0]).toMatchObject({ text: 'One' })
   })
@@ -151,7 +151,7 @@ describe('[CR6] the facts of a pack', () => {
   })
 })
 
-describe('the results of the calls of a pack', () => {
+describe('the results of the calls of a batch', () => {
   it('[LG9] are found for those who read on, whatever the calls are named', async () => {
     const { store } = await openThread()
     const { changes } = await readChanges(store, 7, 1)
