@@ -55,13 +55,11 @@ export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
 export { type ImportOptions, importThreads } from './transfer/import-threads.ts'
 export { readImport } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
-export type {
-  Append,
-  AppendResult,
-  Hint,
-  LeaseUse,
-  Page,
-  PageQuery,
-  Store,
-  StoredChange,
-} from './store/store.ts'
+export type { LeaseUse } from './store/lease.ts'
+export {
+  type Append,
+  type IllegalAppend,
+  planCommit,
+  type PlannedCommit,
+} from './store/plan-commit.ts'
+export type { AppendResult, Hint, Page, PageQuery, Store, StoredChange } from './store/store.ts'

@@ -38,7 +38,7 @@ export async function addToolOutputs(
   const results: ToolOutputResult[] = []
   for (const { callId, outcome: given } of outputs) {
     const outcome = toStorable(given)
-    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
+    const find = () => engine.store.readCall(threadId, callId)
     const result = await tellTurn<ToolOutputResult>(engine, threadId, find, (turn) => {
       const call = [...callsOf(turn)].find(({ id }) => id === callId)
       if (call === undefined) return { events: [], answer: { kind: 'not-found' } }

@@ -180,7 +180,12 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     newThreadId: () => parseThreadId(newId('thread')),
     async rename(threadId, title) {
       const events = [{ type: 'thread-renamed', title, at: clock.now() }] as const
-      return (await engine.append({ threadId, events })).kind === 'appended'
+      while (true) {
+        const thread = await store.readThread(threadId)
+        if (thread === null) return false
+        const { kind } = await engine.append({ threadId, events, expectedSeq: thread.seq })
+        if (kind !== 'stale') return kind === 'appended'
+      }
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
@@ -204,7 +209,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     async ready() {
       await store.findAbandonedRuns(1)
       // To no thread: it goes the way of every write and leaves nothing.
-      await committer.submit({ threadId: parseThreadId(newId('thread')), events: [] })
+      await engine.append({ threadId: parseThreadId(newId('thread')), events: [] })
     },
     metrics: () => ({
       ...metrics.read(),

@@ -145,6 +145,7 @@ async function continueRecorded(
       how: 'continued',
       events,
       expectedSeq: seq,
+      turns: [turn],
       work: workFor(turnId),
     })
     engine.continuations.get(turnId)?.()

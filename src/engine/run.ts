@@ -163,7 +163,7 @@ export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
   const { ledger } = run
   const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now())
   // A decision may come in just before the end: then the end is planned anew, with it.
-  while (!(await ledger.commitIfCurrent(plan, 'seal')));
+  while (!(await ledger.commitIfCurrent(plan, 'release')));
   run.hooks.turnEnded(ending, run.ledger.turn)
 }
 

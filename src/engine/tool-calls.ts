@@ -5,7 +5,9 @@ import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import { callsOf, type Turn, type TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { Append } from '../store/plan-commit.ts'
+import type { Store } from '../store/store.ts'
+import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
 
 /**
@@ -39,7 +41,7 @@ export interface UpsertedCall {
 
 export interface ToolCallRepositoryParts {
   readonly store: Store
-  readonly append: (append: Append) => Promise<AppendResult>
+  readonly append: (append: Append) => Promise<CommitResult>
   readonly now: () => number
   readonly newCallId: () => CallId
 }
@@ -57,10 +59,11 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
       const message = await store.readMessage(threadId, messageId)
-      const events = plan(message?.role === 'assistant' ? message : null)
+      const turn = message?.role === 'assistant' ? message : null
+      const events = plan(turn)
       if (events.length === 0) return
-      const seal = events.at(-1)?.type === 'turn-ended' ? { seal: [messageId] } : {}
-      const result = await parts.append({ threadId, events, expectedSeq: thread.seq, ...seal })
+      const turns = turn === null ? [] : [turn]
+      const result = await parts.append({ threadId, events, expectedSeq: thread.seq, turns })
       if (result.kind === 'appended') return
       if (result.kind !== 'stale') {
         throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)

@@ -21,7 +21,7 @@ export type Fetch<Row> = () => Promise<readonly Row[]>
 export const packPortion = 20
 
 /** The facts of one pack after the other. */
-export function unpackRows<Pack, Fact>(
+export function splitRows<Pack, Fact>(
   fetch: Fetch<Pack>,
   read: (pack: Pack) => readonly Fact[],
 ): Fetch<Fact> {

@@ -172,14 +172,11 @@ async function rewrite(
   const messageIds = new Set<MessageId>(gone.map(({ id }) => id))
   for (const id of await readRetired(store, threadId, from)) messageIds.add(id)
   const retired: NewEvent = { type: 'messages-retired', messageIds: [...messageIds], from, at }
-  const appends = [...cutUnits(units)].map((part) => ({
-    events: part.flatMap(({ events }) => events),
-    seal: part.flatMap(({ id, isTurn }) => (isTurn ? [id] : [])),
-  }))
-  const [first = { events: [], seal: [] }, ...others] = appends
+  const appends = [...cutUnits(units)].map((part) => part.flatMap(({ events }) => events))
+  const [first = [], ...others] = appends
   const rewritten = await store.rewriteThread?.({
     ...{ threadId, from, expectedSeq: stored.seq },
-    appends: [{ ...first, events: [retired, ...first.events] }, ...others],
+    appends: [[retired, ...first], ...others],
   })
   return rewritten ?? 'stale'
 }

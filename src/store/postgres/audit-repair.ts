@@ -2,7 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
-import { unpack } from '../event-pack.ts'
+import { splitBatch } from '../event-batch.ts'
 import { parseStoredJson } from '../stored-output.ts'
 import type { AuditSql, LedgerTable } from './audit-sql.ts'
 import { toPlainText } from './plain-text.ts'
@@ -106,7 +106,7 @@ async function removeFact(
   const row = found === undefined ? undefined : (JSON.parse(found.row) as PackRow)
   if (row === undefined) return undefined
   await run(sql.rows.events.remove, [threadId, row.seq])
-  for (const { seq: place, at, line: payload } of unpack({ ...row, turnId: null })) {
+  for (const { seq: place, at, line: payload } of splitBatch({ ...row, turnId: null })) {
     if (place === seq) continue
     await run(sql.addFact, [JSON.stringify({ ...row, seq: place, size: 1, at, payload })])
   }

@@ -3,17 +3,17 @@ import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
-import { unpack } from '../event-pack.ts'
+import { splitBatch } from '../event-batch.ts'
 import { judgeJson } from '../json-column.ts'
 import {
   type Fetch,
   type Keyed,
   mergeAuditRows,
   packPortion,
-  unpackRows,
+  splitRows,
 } from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
-import { isHeld, type LeaseContext } from './check-lease.ts'
+import { isHeld, type LeaseClock } from '../lease.ts'
 import type { ThreadKey } from './ledger-row.ts'
 
 interface InThread {
@@ -60,7 +60,7 @@ interface CallRow extends InThread {
 export function scanRows(
   db: DatabaseSync,
   only: ThreadKey | null,
-  context: LeaseContext,
+  context: LeaseClock,
 ): AsyncGenerator<readonly AuditRow[]> {
   return mergeAuditRows<ThreadKey>({
     compare: (left, right) => left - right,
@@ -74,7 +74,7 @@ export function scanRows(
       ...row,
       isOpen: isSealed === 0,
     })),
-    events: unpackRows(
+    events: splitRows(
       fetchFrom(db, auditSql.events, only, (row: PackRow) => row, packPortion),
       toFacts,
     ),
@@ -91,7 +91,7 @@ function toFacts(row: PackRow): readonly Keyed<AuditEvent, ThreadKey>[] {
   const { key, commitSeq, turnId, turnSeq, bodySeq } = row
   const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
   const same = { kind: 'event', key, commitSeq, ofTurn: turnSeq !== null, turn } as const
-  return unpack(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
+  return splitBatch(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
 }
 
 function fetchFrom<Row, Mapped>(
