@@ -78,7 +78,11 @@ describe('a connection that is lost in mid-commit', () => {
       [
         { threadId: parseThreadId('other'), events: [say('Hi')] },
         { threadId: thread, events: text('More') },
-        { threadId: parseThreadId('new'), events: [say('Hi')], create: { ownerId: ana, title: '', at } },
+        {
+          threadId: parseThreadId('new'),
+          events: [say('Hi')],
+          create: { ownerId: ana, title: '', at },
+        },
       ],
     ],
   ])('[LG3] leaves nothing half-written of %s, and says so', async (_, appends) => {
