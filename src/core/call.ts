@@ -13,7 +13,13 @@ export type CallOutput =
 
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
 export type CallDenial = 'denied' | 'superseded'
-export type CallInterruption = 'stream-failed' | 'crashed' | 'over-limit' | 'superseded'
+/** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
+export type CallInterruption =
+  | 'stream-failed'
+  | 'crashed'
+  | 'over-limit'
+  | 'superseded'
+  | 'no-result'
 export type CallCause = CallFailure | CallDenial | CallInterruption | 'stopped'
 
 /** How a call ends. Each has the causes that can lead to it and no others (CL2). */

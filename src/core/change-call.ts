@@ -139,7 +139,10 @@ export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {
   if (call.state === 'running') return { state: 'unknown', cause: 'crashed' }
   switch (ending.kind) {
     case 'superseded':
-      return { state: 'denied', cause: 'superseded' }
+      // Only who is asked can be taken to have said no.
+      return call.state === 'awaiting-approval'
+        ? { state: 'denied', cause: 'superseded' }
+        : { state: 'interrupted', cause: 'superseded' }
     case 'failed':
       return { state: 'interrupted', cause: 'stream-failed' }
     case 'cut-off':

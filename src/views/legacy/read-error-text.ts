@@ -1,5 +1,10 @@
 import type { CallOutcome } from '../../core/call.ts'
-import { errorTextOf, interruptionCauses, type UnsuccessfulCall } from '../wording.ts'
+import {
+  errorTextOf,
+  formerErrorTexts,
+  interruptionCauses,
+  type UnsuccessfulCall,
+} from '../wording.ts'
 import type { OldCall } from './old-message.ts'
 
 /** How a call ended, and what else its text says of it. */
@@ -12,7 +17,8 @@ export type ReadOutcome = Pick<OldCall, 'wasSkipped' | 'startedAt' | 'decision'>
  * another origin gives `undefined`.
  */
 export function readErrorText(text: string, at: number): ReadOutcome | undefined {
-  const known = ends.find((end) => wordingOf(end) === text)
+  const words = formerErrorTexts.get(text) ?? text
+  const known = ends.find((end) => wordingOf(end) === words)
   if (known !== undefined) {
     const { startedAt, ...end } = known
     return startedAt === undefined ? end : { ...end, startedAt: at }
