@@ -100,14 +100,15 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-const nothingToContinue = (last: Turn | null): ApiError =>
-  new ApiError(
-    409,
-    'nothing-to-continue',
-    last?.progress.status === 'waiting'
-      ? 'The last answer waits for a person: it goes on when that is decided.'
-      : 'The last answer is complete.',
-  )
+function nothingToContinue(last: Turn | null): ApiError {
+  const refuse = (message: string) => new ApiError(409, 'nothing-to-continue', message)
+  if (last === null) return refuse('There is no answer that could go on.')
+  const { progress } = last
+  if (progress.status !== 'waiting') return refuse('The last answer is complete.')
+  return progress.waitingFor === 'client'
+    ? refuse('The last answer waits for a result of the client’s: it goes on when that comes.')
+    : refuse('The last answer waits for a person: it goes on when that is decided.')
+}
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
 async function inPlace<Result extends { readonly kind: string }>(
