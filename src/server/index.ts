@@ -1,6 +1,8 @@
 export { createHandler, type Handler } from './create-handler.ts'
 export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts'
 export { listen, type Listening, type ListenOptions } from './node-listener.ts'
+export { defaultForwardHeaders, type ForwardHeaders } from './ask-backend.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
+export type { DataStreamOptions } from '../protocol/data-stream/read-data-stream.ts'
 export { translateDataStream } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'

@@ -1,11 +1,15 @@
-import { createDataStreamReader } from '../protocol/data-stream/read-data-stream.ts'
+import {
+  createDataStreamReader,
+  type DataStreamOptions,
+} from '../protocol/data-stream/read-data-stream.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 
 /** The stream of a backend of AI SDK 3 or 4 as the chunks that clients of version 5 and later read (RS4). */
 export function translateDataStream(
   stream: ReadableStream<Uint8Array>,
+  options: DataStreamOptions = {},
 ): ReadableStream<StreamChunk> {
-  const reader = createDataStreamReader()
+  const reader = createDataStreamReader(options)
   return linesOf(stream).pipeThrough(
     new TransformStream<string, StreamChunk>({
       transform(line, controller) {

@@ -9,7 +9,19 @@ export interface DataStreamReader {
   end(): readonly StreamChunk[]
 }
 
-export function createDataStreamReader(): DataStreamReader {
+export interface DataStreamOptions {
+  /**
+   * What a stream that stops without an end is turned into: an `error` chunk, for readers that take a
+   * stream that ends in good order for a complete one; or nothing more than it said, for those that judge
+   * it themselves. One that stops in the middle of a line broke off either way. @default 'error'
+   */
+  readonly unfinished?: 'error' | 'as-it-is'
+}
+
+export function createDataStreamReader({
+  unfinished = 'error',
+}: DataStreamOptions = {}): DataStreamReader {
+  let isLastBroken = false
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
@@ -130,6 +142,7 @@ export function createDataStreamReader(): DataStreamReader {
   return {
     read(line) {
       const parsed = parseLine(line)
+      if (line.trim() !== '') isLastBroken = parsed === null
       if (parsed === null || isFinished) return []
       const { code, value } = parsed
       const isRemark = code === lineCodes.data || code === lineCodes.annotations
@@ -149,6 +162,7 @@ export function createDataStreamReader(): DataStreamReader {
       // Many a backend ends with its last step and never says that the message is over.
       if (lastReason !== null) return finish(lastReason)
       isFinished = true
+      if (unfinished === 'as-it-is' && !isLastBroken) return closeBlock()
       return [...closeStep(), { type: 'error', errorText: 'The stream ended before its end.' }]
     },
   }
