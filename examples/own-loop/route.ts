@@ -45,7 +45,7 @@ export async function POST(request: Request): Promise<Response> {
     stream,
     last.role === 'assistant'
       ? // The client sends the assistant's message back with its answer to an approval.
-        { threadId, continue: parseMessageId(last.id), by: 'user-1' }
+        { threadId, continue: parseMessageId(last.id), message: last, by: 'user-1' }
       : {
           threadId,
           message: {

@@ -1,6 +1,7 @@
 import type { CallOutcome } from '../core/call.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import { callsOf } from '../core/message.ts'
+import type { ChatOutput } from '../protocol/chat-body.ts'
 import type { Engine } from './engine.ts'
 import { tellTurn } from './tell-turn.ts'
 
@@ -38,3 +39,12 @@ export async function provideOutputs(
   }
   return settled
 }
+
+/** A result as a client tells it. */
+export const toProvidedOutput = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
+  callId,
+  outcome:
+    outcome.kind === 'result'
+      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
+      : { state: 'failed', cause: 'tool-error', error: outcome.error },
+})

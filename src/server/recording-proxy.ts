@@ -18,12 +18,13 @@ import type { Handler } from './create-handler.ts'
 import { checkOrigin, identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { notFound, toErrorResponse } from './http-error.ts'
-import { toKnownTurn } from './known-turn.ts'
+import { toKnownTurn } from '../engine/known-turn.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
-import { checkText, runActive, toProvided, toSend } from './routes/chat.ts'
+import { checkText, runActive, toSend } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { readTurn } from '../engine/engine.ts'
+import { toProvidedOutput } from '../engine/provide-outputs.ts'
 import { wait } from '../engine/clock.ts'
 
 export interface RecordingProxyOptions extends HandlerOptions {
@@ -134,7 +135,7 @@ async function toRecord(
     sdkOf(route.url),
   )
   await holdfast.decide({ threadId, by, decisions })
-  await holdfast.provideOutputs(threadId, outputs.map(toProvided))
+  await holdfast.provideOutputs(threadId, outputs.map(toProvidedOutput))
   return { recorded: { threadId, continue: turnId, by }, sent: { sent } }
 }
 

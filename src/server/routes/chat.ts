@@ -1,9 +1,9 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
+import { toProvidedOutput } from '../../engine/provide-outputs.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
-import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
+import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound } from '../http-error.ts'
-import { toKnownTurn } from '../known-turn.ts'
+import { toKnownTurn } from '../../engine/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { readTurn } from '../../engine/engine.ts'
@@ -195,17 +195,9 @@ async function answer(
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   // A client sends every answer again that it ever gave: those that were decided are no news.
   await holdfast.decide({ threadId, by: request.ownerId, decisions })
-  await holdfast.provideOutputs(threadId, outputs.map(toProvided))
+  await holdfast.provideOutputs(threadId, outputs.map(toProvidedOutput))
   return reply({ threadId, turnId, sent })
 }
-
-export const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
-  callId,
-  outcome:
-    outcome.kind === 'result'
-      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
-      : { state: 'failed', cause: 'tool-error', error: outcome.error },
-})
 
 async function findLast({ holdfast }: ServerContext, threadId: ThreadId): Promise<Turn | null> {
   const page = await holdfast.store.readPage({
