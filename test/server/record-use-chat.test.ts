@@ -11,7 +11,7 @@ import { createHandler, listen } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { openTab, type Sdk } from './chat-tab.ts'
+import { openTab, type Sdk, type Tab } from './chat-tab.ts'
 import { readPage } from './thread-page.ts'
 
 const tools: ToolSet = {
@@ -31,8 +31,7 @@ async function start(sdk: Sdk) {
   const model = scriptedModel(({ prompt }) => {
     const last = prompt.at(-1)
     if (last?.role === 'tool') return [{ text: 'Done.' }]
-    const { text } = (last?.content as { text: string }[])[0] ?? { text: '' }
-    return text === 'rm'
+    return JSON.stringify(last?.content).includes('"rm"')
       ? [{ text: 'Removing.' }, { call: 'remove', input: { path: '/tmp' }, streamed: true }]
       : [{ call: 'ask', input: { question: 'Which?' } }]
   })
@@ -77,6 +76,11 @@ async function start(sdk: Sdk) {
   return { url: server.url, page: () => readPage({ url: server.url, threadId: 't', sdk }) }
 }
 
+const lastTool = (tab: Tab): ToolPart => {
+  const part: unknown = tab.messages().at(-1)?.parts.at(-1)
+  return part as ToolPart
+}
+
 type ToolPart = { readonly toolCallId: string; readonly approval: { readonly id: string } }
 
 describe.each([6, 7] as const)('a recorded route and an unmodified useChat of AI SDK %i', (sdk) => {
@@ -87,7 +91,7 @@ describe.each([6, 7] as const)('a recorded route and an unmodified useChat of AI
       const tab = openTab({ url, threadId: 't', client: sdk, automatic: 'approvals' })
       await tab.chat.sendMessage({ text: 'rm' })
       expect(tab.messages()).toEqual(await page())
-      const { approval } = tab.messages().at(-1)?.parts.at(-1) as unknown as ToolPart
+      const { approval } = lastTool(tab)
       await tab.chat.addToolApprovalResponse({ id: approval.id, approved, reason: 'because' })
       await tab.idle()
       expect(tab.chat.error).toBeUndefined()
@@ -105,7 +109,7 @@ describe.each([6, 7] as const)('a recorded route and an unmodified useChat of AI
     const tab = openTab({ url, threadId: 't', client: sdk, automatic: 'outputs' })
     await tab.chat.sendMessage({ text: 'ask' })
     expect(tab.messages()).toEqual(await page())
-    const { toolCallId } = tab.messages().at(-1)?.parts.at(-1) as unknown as ToolPart
+    const { toolCallId } = lastTool(tab)
     await tab.chat.addToolOutput({ tool: 'ask' as never, toolCallId, output: 'this' as never })
     await tab.idle()
     expect(tab.chat.error).toBeUndefined()
