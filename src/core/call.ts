@@ -13,7 +13,7 @@ export type CallOutput =
 
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
 export type CallDenial = 'denied' | 'superseded'
-/** `no-result`: whoever ran it ended the answer in good order and never said what came of the call. */
+/** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
 export type CallInterruption =
   | 'stream-failed'
   | 'crashed'

@@ -153,7 +153,10 @@ export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {
   }
   switch (ending.kind) {
     case 'superseded':
-      return { state: 'denied', cause: 'superseded' }
+      // Only who is asked can be taken to have said no.
+      return call.state === 'awaiting-approval'
+        ? { state: 'denied', cause: 'superseded' }
+        : { state: 'interrupted', cause: 'superseded' }
     case 'failed':
       return { state: 'interrupted', cause: 'stream-failed' }
     case 'cut-off':

@@ -18,7 +18,7 @@ export function errorTextOfThrown(thrown: unknown): string {
 function describe(thrown: unknown, depth: number): string {
   switch (typeof thrown) {
     case 'string':
-      return sayable(thrown)
+      return describeText(thrown, depth)
     case 'number':
     case 'bigint':
       return String(thrown)
@@ -29,6 +29,20 @@ function describe(thrown: unknown, depth: number): string {
     default:
       return ''
   }
+}
+
+/** Servers answer with JSON, and clients make its text their message: then what it says inside is meant. */
+function describeText(text: string, depth: number): string {
+  const said = sayable(text)
+  if (!said.startsWith('{') || depth > deepestCause || said.length > 10 * longest) return said
+  let value: unknown
+  try {
+    value = JSON.parse(said)
+  } catch {
+    return said
+  }
+  const { message, error } = value as { readonly message?: unknown; readonly error?: unknown }
+  return describe(message, depth + 1) || describe(error, depth + 1) || said
 }
 
 function describeObject(thrown: object, depth: number): string {

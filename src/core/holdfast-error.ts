@@ -8,6 +8,8 @@ export type ErrorCode =
   /** What the host's own code was given: never the fault of whoever sent a request. */
   | 'bad-option'
   | 'no-model'
+  /** Of a backend behind the recording proxy. */
+  | 'backend'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -2,6 +2,7 @@ import { type Call, type CallOutcome, type EndedCall, isOpenCall } from '../core
 import type { CallId, ThreadId } from '../core/ids.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import { callsOf } from '../core/message.ts'
+import type { ChatOutput } from '../protocol/chat-body.ts'
 import { toClientJson } from '../views/client-json.ts'
 import { lazyKey } from '../views/lazy-output.ts'
 import { sameJson } from '../views/same-json.ts'
@@ -65,6 +66,15 @@ export async function addToolOutputs(
   }
   return results
 }
+
+/** A result as a client tells it. */
+export const toToolOutput = ({ callId, outcome }: ChatOutput): ToolOutput => ({
+  callId,
+  outcome:
+    outcome.kind === 'result'
+      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
+      : { state: 'failed', cause: 'tool-error', error: outcome.error },
+})
 
 function toStorable(outcome: ToolOutput['outcome']): ToolOutput['outcome'] {
   if (outcome.state === 'failed' || outcome.output.kind !== 'inline') return outcome

@@ -203,6 +203,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       append: engine.append,
       now: clock.now,
       newCallId,
+      onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,
     saving: () => committer.saving,

@@ -42,7 +42,8 @@ export async function recordCall(
     })
   } catch (error) {
     // A policy that throws has not said that the tool may run.
-    const text = `The approval policy of this tool failed: ${messageOf(error)}`
+    const why = messageOf(error) || 'it gave no reason'
+    const text = `The approval policy of this tool failed: ${why}`
     const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }

@@ -1,7 +1,14 @@
 import { assertNever } from '../core/assert-never.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../core/ids.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import type { Message, Turn } from '../core/message.ts'
+import { parseAnswers } from '../protocol/chat-body.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
+import { toKnownTurn } from './known-turn.ts'
+import { addToolOutputs, toToolOutput } from './add-tool-outputs.ts'
 import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
 import { closeSource, type Recorded, startRecording } from './recording.ts'
 import {
@@ -17,6 +24,11 @@ export interface ContinueRecording {
   readonly threadId: ThreadId
   /** The thread's last turn. */
   readonly continue: MessageId
+  /**
+   * The assistant's message as the client sent it back: approvals and results of the client's tools that
+   * are in it are stored, and `toResponse` tells only what the client does not have.
+   */
+  readonly message?: unknown
   /** Who decided on the calls that the stream shows to be decided. @default 'host' */
   readonly by?: string
 }
@@ -38,6 +50,11 @@ export type Recording = WithResponse &
         readonly stream: ReadableStream<RecordedPart>
         /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
         readonly done: Promise<void>
+        /**
+         * For what turned out not to be taken at all: the message and its turn leave every view, and the
+         * message's id is free again. A thread that was made for it goes with it. Waits for `done`.
+         */
+        withdraw(): Promise<void>
       }
     | Exclude<SendResult, { readonly kind: 'started' }>
   )
@@ -91,8 +108,14 @@ export async function record(
   if (sent.kind === 'started') {
     const { turnId } = sent
     const { stream, run, lost } = await begun.promise
-    const toResponse = respond({ threadId, turnId, lost })
-    return { kind: 'recording', turnId, stream, done: run.done, toResponse }
+    // A client that goes on with a turn has it, and would be shown twice what it is told again.
+    const known = 'continue' in request ? { known: knownTo(request, sent.turn) } : {}
+    const toResponse = respond({ threadId, turnId, lost, ...known })
+    const withdraw = async () => {
+      await run.done
+      await withdrawTurn(engine, request, turnId)
+    }
+    return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
   }
   // Nobody reads it: whoever makes it is told so.
   closeSource(source[Symbol.asyncIterator]())
@@ -115,8 +138,40 @@ export async function record(
   }
 }
 
+async function withdrawTurn(
+  engine: Engine,
+  request: RecordRequest,
+  turnId: MessageId,
+): Promise<void> {
+  // What is only gone on with was there before.
+  if ('continue' in request) return
+  const { threadId, message, create } = request
+  const at = engine.clock.now()
+  const messageIds = [message.id, turnId]
+  await engine.append({ threadId, events: [{ type: 'messages-retired', at, messageIds }] })
+  if (create === undefined) return
+  const { last } = (await readLatest(engine.store, threadId)) ?? {}
+  if (last === undefined) await engine.store.deleteThread(threadId)
+}
+
 const refuse = (status: number, code: string, message: string): Response =>
   Response.json({ error: { code, message } }, { status })
+
+const knownTo =
+  ({ message }: ContinueRecording, before: Turn) =>
+  (sdk: SdkVersion | undefined): Turn => {
+    const parts = isJsonObject(message) && Array.isArray(message.parts) ? message.parts : null
+    return parts === null ? before : toKnownTurn(before, parts as readonly Json[], sdk)
+  }
+
+/** Stores what people and the client's own tools said, as it stands in the message that came back. */
+async function takeAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+  const { threadId, message, by = 'host' } = request
+  if (!isJsonObject(message)) return
+  const { decisions, outputs } = parseAnswers(message)
+  await decideCalls(engine, threadId, by, decisions)
+  await addToolOutputs(engine, threadId, outputs.map(toToolOutput))
+}
 
 /** Takes the lease for a turn that is not over, or is to go on. */
 async function continueRecorded(
@@ -126,18 +181,38 @@ async function continueRecorded(
 ): Promise<SendResult> {
   const { threadId } = request
   const turnId = parseMessageId(request.continue)
+  const before = await engine.store.readMessage(threadId, turnId)
+  // The host is going on already, and is not told to.
+  engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
+  try {
+    if (before?.role === 'assistant') await takeAnswers(engine, request)
+    return await beginContinuation(engine, threadId, turnId, before, workFor)
+  } finally {
+    engine.continuations.get(turnId)?.()
+    engine.continuations.delete(turnId)
+  }
+}
+
+async function beginContinuation(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+  before: Message | null,
+  workFor: (turnId: MessageId) => Work,
+): Promise<SendResult> {
   for (;;) {
     const latest = await readLatest(engine.store, threadId)
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq } = latest
-    const turn = last?.id === turnId ? last : await engine.store.readMessage(threadId, turnId)
-    if (turn?.role !== 'assistant') {
+    if (before?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no such turn to go on with.')
     }
     if (last?.id !== turnId) {
       throw new HoldfastError('bad-request', 'Only the last turn of a thread can go on.')
     }
-    if (turn.progress.status === 'running') return { kind: 'run-active', turnId }
+    if (last.role !== 'assistant' || last.progress.status === 'running') {
+      return { kind: 'run-active', turnId }
+    }
     const events = [{ type: 'turn-resumed', turnId, at: engine.clock.now() }] as const
     const result = await engine.begin({
       threadId,
@@ -145,11 +220,10 @@ async function continueRecorded(
       how: 'continued',
       events,
       expectedSeq: seq,
-      turns: [turn],
+      turns: [last],
       work: workFor(turnId),
     })
-    engine.continuations.get(turnId)?.()
-    if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn }
+    if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
     if (result.kind !== 'stale') {

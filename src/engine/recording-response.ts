@@ -1,4 +1,5 @@
 import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { sseData, toSseResponse } from './sse.ts'
 import { streamTurn, type TurnFeed } from './turn-stream.ts'
@@ -16,6 +17,8 @@ export interface RecordedTurn {
   readonly turnId: MessageId
   /** Aborted, with the reason, when what is being recorded can no longer be stored. */
   readonly lost?: AbortSignal
+  /** What a client has of it already: then only what follows is told. */
+  readonly known?: (sdk: SdkVersion | undefined) => Turn
 }
 
 /**
@@ -24,12 +27,13 @@ export interface RecordedTurn {
  */
 export function toRecordingResponse(
   feed: TurnFeed,
-  { threadId, turnId, lost }: RecordedTurn,
+  { threadId, turnId, lost, known }: RecordedTurn,
   { sdk, headers = {}, keepAliveMs = 15_000 }: RecordingResponseOptions = {},
 ): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
     const follow = lost === undefined ? signal : AbortSignal.any([signal, lost])
-    for await (const { chunks } of streamTurn(feed, { threadId, turnId, sdk }, follow)) {
+    const sent = known === undefined ? {} : { sent: known(sdk) }
+    for await (const { chunks } of streamTurn(feed, { threadId, turnId, sdk, ...sent }, follow)) {
       if (chunks.length > 0) yield chunks.map(sseData).join('')
     }
     // Clients take a stream that ends in good order for a complete one.

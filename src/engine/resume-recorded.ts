@@ -16,7 +16,7 @@ export async function resumeRecorded(
   turnId: MessageId,
 ): Promise<void> {
   const { resumeRecorded: resume } = engine.options
-  if (resume === undefined) return
+  if (resume === undefined || engine.continuations.has(turnId)) return
   const turn = await engine.store.readMessage(threadId, turnId)
   if (turn?.role !== 'assistant' || turn.progress.status !== 'waiting' || isWaiting(turn)) return
   const messages = await readModelMessages(engine, threadId)

@@ -1,4 +1,4 @@
-import type { CallOrigin } from '../core/call.ts'
+import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -14,6 +14,8 @@ import {
   toFinishReason,
   toUsage,
 } from './translate-part.ts'
+
+const unfinished = 'The model ended its answer before the arguments of this call were complete.'
 
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
@@ -75,9 +77,12 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
       if (finishReason === 'length') cutOff.push(call.id)
       else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
     }
-    // A call that the token limit cut off has no whole arguments and never will (ST4).
+    // A call that was cut off has no whole arguments and never will. Only the token limit is a limit (ST4).
+    const outcome: CallOutcome =
+      finishReason === 'length'
+        ? { state: 'interrupted', cause: 'over-limit' }
+        : { state: 'failed', cause: 'invalid-input', error: unfinished }
     for (const callId of cutOff) {
-      const outcome = { state: 'interrupted', cause: 'over-limit' } as const
       run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
     }
     run.ledger.push(fact(withDefined(step, { model, providerMetadata })))

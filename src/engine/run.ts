@@ -1,5 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
+import type { Call, CallOutcome } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
@@ -161,7 +163,11 @@ function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
 /** Says the end, and gives the lease back with it. */
 export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
   const { ledger } = run
-  const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now())
+  // What a provider runs may have no result when all else is said and done: nothing stopped then (ST3a).
+  const isDone = ending.kind === 'completed' || ending.kind === 'no-answer'
+  const outcomeOf = (call: Call): CallOutcome =>
+    isDone ? { state: 'interrupted', cause: 'no-result' } : outcomeAtEnd(ending, call)
+  const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now(), outcomeOf)
   // A decision may come in just before the end: then the end is planned anew, with it.
   while (!(await ledger.commitIfCurrent(plan, 'release')));
   run.hooks.turnEnded(ending, run.ledger.turn)

@@ -135,12 +135,17 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     const same = [...callsOf(options.turn())].filter(
       ({ id, providerCallId }) => providerCallId === toolCallId || id === toolCallId,
     )
-    return same.find(isOpenCall) ?? same.at(-1)
+    // Where ids repeat (LG10), a result is of a call that this stream may end.
+    const endable = same.filter(isEndable)
+    return endable.find(isOpenCall) ?? endable.at(-1) ?? same.at(-1)
   }
+
+  const isEndable = (call: Call): boolean =>
+    options.ends === 'all' || call.providerExecuted === true
 
   const end = (part: SdkEnd): readonly NewTurnEvent[] => {
     const call = find(part.toolCallId)
-    if (call === undefined || call.state === 'streaming') {
+    if (call === undefined || call.state === 'streaming' || !isEndable(call)) {
       earlyParts.set(part.toolCallId, [...(earlyParts.get(part.toolCallId) ?? []), part])
       return []
     }
@@ -148,7 +153,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 
   const endFacts = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
-    if (options.ends !== 'all' && call.providerExecuted !== true) return []
+    if (!isEndable(call)) return []
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
@@ -186,7 +191,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       return parts.flatMap((part) => {
         const call = find(part.toolCallId)
         if (call === undefined) options.onUnmatched(part.toolCallId)
-        else begun.delete(call.id)
+        else if (isEndable(call)) begun.delete(call.id)
         return call === undefined ? [] : endFacts(part, call)
       })
     },

@@ -3,7 +3,12 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Validated } from '../views/call-words.ts'
 import { partialResultKey } from '../views/result-value.ts'
-import { errorTextOf, interruptionCauses, type UnsuccessfulCall } from '../views/wording.ts'
+import {
+  errorTextOf,
+  formerErrorTexts,
+  interruptionCauses,
+  type UnsuccessfulCall,
+} from '../views/wording.ts'
 import { fieldOf, flagOf, readFlag, textOf, valueOf } from './old-fields.ts'
 import type { Mend, OldCall } from './old-message.ts'
 
@@ -335,7 +340,8 @@ export const isOurCall = (call: JsonObject): boolean =>
  * another origin gives `undefined`.
  */
 export function readErrorText(text: string, at: number): KnownEnd | undefined {
-  const known = ends.find((end) => wordingOf(end) === text)
+  const words = formerErrorTexts.get(text) ?? text
+  const known = ends.find((end) => wordingOf(end) === words)
   if (known !== undefined) {
     const { startedAt, ...end } = known
     return startedAt === undefined ? end : { ...end, startedAt: at }

@@ -1,6 +1,5 @@
 import type { Json } from '../core/json.ts'
-
-const deepest = 200
+import { deepestValue } from '../core/json-depth.ts'
 
 /**
  * What a JSON text of the value would hold. Data that was read from a file is JSON already; data
@@ -29,7 +28,7 @@ function convert(value: unknown, depth: number, onCut: () => void): Json | undef
 }
 
 function convertContainer(value: object, depth: number, onCut: () => void): Json {
-  if (depth > deepest) {
+  if (depth >= deepestValue) {
     onCut()
     return null
   }

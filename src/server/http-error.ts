@@ -10,6 +10,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-request': 400,
   'bad-option': 500,
   'no-model': 409,
+  backend: 502,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

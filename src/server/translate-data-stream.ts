@@ -5,7 +5,7 @@ import {
 } from '../protocol/data-stream/read-data-stream.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 
-export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals'>
+export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals' | 'unfinished'>
 
 /** The stream of a backend of AI SDK 3 or 4 as the chunks that clients of version 5 and later read (RS4). */
 export function translateDataStream(

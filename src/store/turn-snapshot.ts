@@ -82,7 +82,7 @@ function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object 
   if (part.state !== 'succeeded') return { ...part, input }
   const output = row === undefined ? undefined : readOutput(row)
   // The row is gone: that it succeeded is no longer all of the truth, and nothing may spin.
-  if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'crashed' }
+  if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'no-result' }
   const modelOutput = row?.modelOutput == null ? undefined : readStoredJson(row.modelOutput)
   return { ...part, input, output, ...(modelOutput === undefined ? {} : { modelOutput }) }
 }
@@ -111,7 +111,7 @@ function salvageTurn(place: TurnPlace, rows: readonly CallRow[]): Turn {
       endedAt: at,
     } as const
     return output === undefined
-      ? { ...base, state: 'interrupted', cause: 'crashed' }
+      ? { ...base, state: 'interrupted', cause: 'no-result' }
       : { ...base, state: 'succeeded', output }
   })
   const step: Step = {

@@ -83,7 +83,7 @@ describe('the result of a tool that the client runs', () => {
     const { server, message } = await waiting()
     await say(server, 'u2', 'never mind')
     const late = await answer(server, withOutput(message, result))
-    expect(late.body).toMatchObject({ error: { code: 'already-ended', state: 'denied' } })
+    expect(late.body).toMatchObject({ error: { code: 'already-ended', state: 'interrupted' } })
   })
 
   it('[CL2a] is taken once: the same again is no news, another one is too late', async () => {

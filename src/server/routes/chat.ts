@@ -1,9 +1,9 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import type { ToolOutput } from '../../engine/add-tool-outputs.ts'
+import { toToolOutput } from '../../engine/add-tool-outputs.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
-import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
+import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
@@ -17,7 +17,7 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound } from '../http-error.ts'
-import { toKnownTurn } from '../known-turn.ts'
+import { toKnownTurn } from '../../engine/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { readTurn } from '../../engine/engine.ts'
@@ -100,14 +100,15 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-const nothingToContinue = (last: Turn | null): ApiError =>
-  new ApiError(
-    409,
-    'nothing-to-continue',
-    last?.progress.status === 'waiting'
-      ? 'The last answer waits for a person: it goes on when that is decided.'
-      : 'The last answer is complete.',
-  )
+function nothingToContinue(last: Turn | null): ApiError {
+  const refuse = (message: string) => new ApiError(409, 'nothing-to-continue', message)
+  if (last === null) return refuse('There is no answer that could go on.')
+  const { progress } = last
+  if (progress.status !== 'waiting') return refuse('The last answer is complete.')
+  return progress.waitingFor === 'client'
+    ? refuse('The last answer waits for a result of the client’s: it goes on when that comes.')
+    : refuse('The last answer waits for a person: it goes on when that is decided.')
+}
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
 async function inPlace<Result extends { readonly kind: string }>(
@@ -150,7 +151,7 @@ const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): 
   return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }
 
-function checkText(chat: ChatRequest, most: number): void {
+export function checkText(chat: ChatRequest, most: number): void {
   if (chat.kind !== 'send') return
   const size = chat.message.parts.reduce(
     (sum, part) => sum + (part.type === 'text' ? part.text.length : 0),
@@ -201,14 +202,6 @@ async function answer(
   if (refusal !== null) throw refusal
   return reply({ threadId, turnId, sent })
 }
-
-const toToolOutput = ({ callId, outcome }: ChatOutput): ToolOutput => ({
-  callId,
-  outcome:
-    outcome.kind === 'result'
-      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
-      : { state: 'failed', cause: 'tool-error', error: outcome.error },
-})
 
 async function findLast({ holdfast }: ServerContext, threadId: ThreadId): Promise<Turn | null> {
   const page = await holdfast.store.readPage({
