@@ -47,15 +47,8 @@ async function faultOf(store: Store): Promise<HoldfastError> {
 
 const endedLine = '{"type":"turn-ended","ending":{"kind":"completed"}}'
 
-const oldFunctions = [
-  'append_to_turn',
-  'close_way',
-  'commit_appends',
-  'delete_thread',
-  'find_illegal',
-  'seal_turn',
-  'write_wide',
-]
+const oldFunctions =
+  'append_to_turn close_way commit_appends delete_thread find_illegal seal_turn write_wide'
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
@@ -127,10 +120,8 @@ describe('opening', () => {
     expect(before.page.messages[0]).toMatchObject({ unreadable: 1 })
     await client.query(`${toVersion5}
       ${oldFunctions
-        .map(
-          (name) => `CREATE FUNCTION holdfast.${name}(of_thread text) RETURNS void
-            LANGUAGE sql AS 'SELECT';`,
-        )
+        .split(' ')
+        .map((name) => `CREATE FUNCTION holdfast.${name}() RETURNS void LANGUAGE sql AS '';`)
         .join('')}`)
 
     const newer = database.open()
