@@ -1,3 +1,4 @@
+import { appendEvents } from '../../src/testing/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type CallOutcome,
