@@ -131,13 +131,18 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 
   const find = (toolCallId: string): Call | undefined => {
+    // A provider may repeat its ids, so one of a call that it does not run itself says nothing.
     const same = [...callsOf(options.turn())].filter(
-      ({ id, providerCallId }) => providerCallId === toolCallId || id === toolCallId,
+      ({ id, providerCallId, providerExecuted }) =>
+        (providerCallId === toolCallId || id === toolCallId) &&
+        (options.ends === 'all' || providerExecuted === true),
     )
     return same.find(isOpenCall) ?? same.at(-1)
   }
 
   const end = (part: SdkEnd): readonly NewTurnEvent[] => {
+    // What is wrong with a call of a tool of ours is said by whoever records it.
+    if (options.ends !== 'all' && part.providerExecuted !== true) return []
     const call = find(part.toolCallId)
     if (call === undefined || call.state === 'streaming') {
       earlyParts.set(part.toolCallId, [...(earlyParts.get(part.toolCallId) ?? []), part])
@@ -147,7 +152,6 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 
   const endFacts = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
-    if (options.ends !== 'all' && call.providerExecuted !== true) return []
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
@@ -231,8 +235,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           return end(part)
         case 'tool-approval-request': {
           const call = find(part.toolCall.toolCallId)
-          if (call === undefined || (options.ends !== 'all' && call.providerExecuted !== true))
-            return []
+          if (call === undefined) return []
           const request = withDefined({ id: part.approvalId }, { signature: part.signature })
           return [fact({ type: 'call-approval-requested', callId: call.id, request })]
         }
