@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'bad-event'
   | 'bad-request'
   | 'no-model'
+  /** Of a backend behind the recording proxy. */
+  | 'backend'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

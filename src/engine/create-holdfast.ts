@@ -182,6 +182,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       append: engine.append,
       now: clock.now,
       newCallId,
+      onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,
     metrics: () => ({

@@ -38,6 +38,11 @@ export type Recording = WithResponse &
         readonly stream: ReadableStream<RecordedPart>
         /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
         readonly done: Promise<void>
+        /**
+         * For what turned out not to be taken at all: the message and its turn leave every view, and the
+         * message's id is free again. A thread that was made for it goes with it. Waits for `done`.
+         */
+        withdraw(): Promise<void>
       }
     | Exclude<SendResult, { readonly kind: 'started' }>
   )
@@ -92,7 +97,11 @@ export async function record(
     const { turnId } = sent
     const { stream, run, lost } = await begun.promise
     const toResponse = respond({ threadId, turnId, lost })
-    return { kind: 'recording', turnId, stream, done: run.done, toResponse }
+    const withdraw = async () => {
+      await run.done
+      await withdrawTurn(engine, request, turnId)
+    }
+    return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
   }
   // Nobody reads it: whoever makes it is told so.
   closeSource(source[Symbol.asyncIterator]())
@@ -113,6 +122,22 @@ export async function record(
     default:
       return assertNever(sent)
   }
+}
+
+async function withdrawTurn(
+  engine: Engine,
+  request: RecordRequest,
+  turnId: MessageId,
+): Promise<void> {
+  // What is only gone on with was there before.
+  if ('continue' in request) return
+  const { threadId, message, create } = request
+  const at = engine.clock.now()
+  const messageIds = [message.id, turnId]
+  await engine.append({ threadId, events: [{ type: 'messages-retired', at, messageIds }] })
+  if (create === undefined) return
+  const { last } = (await readLatest(engine.store, threadId)) ?? {}
+  if (last === undefined) await engine.store.deleteThread(threadId)
 }
 
 const refuse = (status: number, code: string, message: string): Response =>

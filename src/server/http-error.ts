@@ -9,6 +9,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-event': 400,
   'bad-request': 400,
   'no-model': 409,
+  backend: 502,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

@@ -56,7 +56,7 @@ function begun(recording: Recording): Extract<Recording, { kind: 'recording' }> 
 }
 
 describe('a recorded call that waits for approval', () => {
-  it('[AP1] is stored as waiting, and the turn waits with it', async () => {
+  it('[CL12 AP1] is stored as waiting, and the turn waits with it', async () => {
     const { turn } = await recordFirst()
     expect(statesOf(turn)).toEqual(['awaiting-approval'])
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'approval' })
@@ -151,7 +151,7 @@ describe('a recorded call that waits for approval', () => {
     expect(next.turnId).not.toBe(turnId)
   })
 
-  it('[CL2] waits for the client where the client runs the tool', async () => {
+  it('[CL12] waits for the client where the client runs the tool', async () => {
     const { fixture, holdfast, threadId, turnId, turn, call } = await recordFirst([
       { call: 'ask', input: { question: 'Which?' }, id: 'q1' },
     ])

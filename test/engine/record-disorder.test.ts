@@ -113,7 +113,7 @@ const lettersOf = (turn: Turn): string => textOf(turn).join('').split('').toSort
 
 describe('a loop that says things twice and in the wrong order', () => {
   it.each(Array.from({ length: 100 }, (_, seed) => seed))(
-    '[CL2 LG4] loses no text and leaves nothing open, and what is shown live is stored: seed %i',
+    '[CL12 CL2 LG4] loses no text and leaves nothing open, and what is shown live is stored: seed %i',
     async (seed) => {
       const random = createRandom(seed)
       const fixture = await createFixture(() => [], { textDelayMs: 1 })

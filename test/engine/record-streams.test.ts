@@ -70,7 +70,7 @@ describe('what record takes', () => {
     expect(holdfast.metrics().ignoredEnds).toBe(1)
   })
 
-  it('[LG10] gives the ids that it stores, and takes over those that are free', async () => {
+  it('[CL12 LG10] gives the ids that it stores, and takes over those that are free', async () => {
     const { recording, read } = await record([
       call,
       result(1),
@@ -169,13 +169,16 @@ describe('what record takes', () => {
       [...textParts('Half'), { type: 'error', error: new Error('x') }],
       { kind: 'failed' },
     ],
-  ])('[ST2] a stream without `finish` is judged by what it said: %s', async (_, items, ending) => {
-    const { recording, read } = await record(items)
-    await recording.done
-    const turn = await read()
-    expect(endingOf(turn)).toMatchObject(ending)
-    for (const state of statesOf(turn)) expect(['succeeded', 'interrupted']).toContain(state)
-  })
+  ])(
+    '[CL12 ST2] a stream without `finish` is judged by what it said: %s',
+    async (_, items, ending) => {
+      const { recording, read } = await record(items)
+      await recording.done
+      const turn = await read()
+      expect(endingOf(turn)).toMatchObject(ending)
+      for (const state of statesOf(turn)) expect(['succeeded', 'interrupted']).toContain(state)
+    },
+  )
 
   it('[ST2] a stream that throws: what came is kept, and the reader is told', async () => {
     const { recording, read } = await record(

@@ -66,6 +66,11 @@ function compareCall(
     const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
     return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
   }
+  if (isFalselyUnknown(turn, call) && told.settledBy.get(callId) === undefined) {
+    closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
+    const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
+    return [say(told, 'false-unknown', callId, what, [put(told, call, row, 'interrupted')])]
+  }
   // While its turn runs, a call may have none until it has a result.
   if (row === undefined && progress.status === 'running' && isOnItsWay(life)) return []
   if (row === undefined) {
@@ -74,6 +79,17 @@ function compareCall(
   }
   return compareRow(told, row, life)
 }
+
+/**
+ * What a loop of the host's own left open when it was done, as version 0.1 stored it: nothing stopped, and no
+ * person can find out what became of a call that was never run.
+ */
+const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
+  recorded === true &&
+  progress.status === 'ended' &&
+  progress.ending.kind === 'completed' &&
+  call.state === 'unknown' &&
+  call.resolution === undefined
 
 function compareRow(told: ToldTurn, row: AuditCall, life: CallLife): readonly Found[] {
   const { callId, name } = row

@@ -13,7 +13,13 @@ export interface DataStreamReader {
   end(): readonly StreamChunk[]
 }
 
-export interface DataStreamReaderOptions {
+export interface DataStreamOptions {
+  /**
+   * What a stream that stops without an end is turned into: an `error` chunk, for readers that take a
+   * stream that ends in good order for a complete one; or nothing more than it said, for those that judge
+   * it themselves. One that stops in the middle of a line broke off either way. @default 'error'
+   */
+  readonly unfinished?: 'error' | 'as-it-is'
   /**
    * Whether the reader of the chunks knows approvals (AI SDK 6 and 7 do; 5 gives up a stream that has
    * such a chunk). Then a call that waits is told as a request and one that was refused as denied;
@@ -22,6 +28,9 @@ export interface DataStreamReaderOptions {
    * @default false
    */
   readonly approvals?: boolean
+}
+
+export interface DataStreamReaderOptions extends DataStreamOptions {
   /**
    * Reads what an annotation says of a call; null for one about something else.
    *
@@ -37,7 +46,8 @@ interface CallNote {
 }
 
 export function createDataStreamReader(options: DataStreamReaderOptions = {}): DataStreamReader {
-  const { approvals = false, readCallNote = () => null } = options
+  const { unfinished = 'error', approvals = false, readCallNote = () => null } = options
+  let isLastBroken = false
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
@@ -199,6 +209,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
   return {
     read(line) {
       const parsed = parseLine(line)
+      if (line.trim() !== '') isLastBroken = parsed === null
       if (parsed === null || isFinished) return []
       const { code, value } = parsed
       const isRemark = code === lineCodes.data || code === lineCodes.annotations
@@ -223,6 +234,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       // Many a backend ends with its last step and never says that the message is over.
       if (lastReason !== null) return [...before, ...finish(lastReason)]
       isFinished = true
+      if (unfinished === 'as-it-is' && !isLastBroken) return [...before, ...closeBlock()]
       const errorText = 'The stream ended before its end.'
       return [...before, ...closeStep(), { type: 'error', errorText }]
     },

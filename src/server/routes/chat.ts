@@ -149,7 +149,7 @@ const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): 
   return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }
 
-function checkText(chat: ChatRequest, most: number): void {
+export function checkText(chat: ChatRequest, most: number): void {
   if (chat.kind !== 'send') return
   const size = chat.message.parts.reduce(
     (sum, part) => sum + (part.type === 'text' ? part.text.length : 0),
@@ -199,7 +199,7 @@ async function answer(
   return reply({ threadId, turnId, sent })
 }
 
-const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
+export const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
   callId,
   outcome:
     outcome.kind === 'result'
