@@ -65,7 +65,7 @@ export function mergeThread(
       const old = entry.message
       const merged =
         old.kind === 'turn' && item.message.kind === 'turn'
-          ? mergeTurn(old, item.message)
+          ? mergeTurn(old, item.message, item.joins !== undefined)
           : undefined
       if (merged !== undefined) change(place, merged, item.index)
       continue
