@@ -95,7 +95,7 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
   }
   const hidden = await findHidden(store, threadId, stored.messages, named)
   const shown = named.filter(({ id }) => !hidden.has(id))
-  const { messages, known } = mergeThread(kept, shown, read.orphans, said)
+  const { messages, known } = mergeThread(kept, shown, read, said)
   const plan = planWrite(messages, kept, store.rewriteThread !== undefined)
   for (const index of plan.left) said.fail(index, goneOn)
   const untouched = messages.slice(0, plan.first)

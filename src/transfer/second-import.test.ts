@@ -203,6 +203,11 @@ describe('a second import', () => {
     expect(await contentsOf(store)).toEqual(
       [...bare.slice(4), ...bare.slice(0, 4)].map(({ content }) => content),
     )
+    // A list that is newest first goes back in time, and so do its pages.
+    const pages = memory()
+    await load(pages, bare.slice(4).toReversed())
+    expect((await load(pages, bare.slice(0, 4).toReversed())).guessed).toHaveLength(2)
+    expect(await contentsOf(pages)).toEqual(bare.map(({ content }) => content))
   })
 
   it('[LE8] brings a late result to the call of a turn that is further back', async () => {
