@@ -35,6 +35,8 @@ export interface Orphan {
 export interface OldThread {
   readonly messages: readonly PlacedMessage[]
   readonly orphans: readonly Orphan[]
+  /** The list had its newest first, as list routes do: what they answer next is older. */
+  readonly isNewestFirst?: boolean
 }
 
 interface Answered {

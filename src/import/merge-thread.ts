@@ -1,6 +1,6 @@
 import type { MessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { noCall, type Orphan } from './entity-turns.ts'
+import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
 import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
@@ -38,7 +38,7 @@ export interface MergedThread {
 export function mergeThread(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
-  orphans: readonly Orphan[],
+  { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
 ): MergedThread {
   const places = findPlaces(stored, read)
@@ -54,7 +54,7 @@ export function mergeThread(
   }
   let known = 0
   const added = new Map<number, MergedMessage[]>()
-  const gaps = createGaps(stored, read, places)
+  const gaps = createGaps(stored, read, places, isNewestFirst)
   let guesses = 0
   for (const [nth, item] of read.entries()) {
     const place = places[nth]
@@ -65,7 +65,7 @@ export function mergeThread(
       const old = entry.message
       const merged =
         old.kind === 'turn' && item.message.kind === 'turn'
-          ? mergeTurn(old, item.message)
+          ? mergeTurn(old, item.message, item.joins !== undefined)
           : undefined
       if (merged !== undefined) change(place, merged, item.index)
       continue
@@ -152,7 +152,9 @@ function createGaps(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
   places: readonly (number | undefined)[],
+  isNewestFirst: boolean,
 ) {
+  const isApart = places.every((place) => place === undefined)
   const dateOf = (place: number) => stored[place]?.message.at
   let from = 0
   return {
@@ -170,8 +172,9 @@ function createGaps(
       const at = read[nth]?.message.at
       if (to === from || at === undefined) {
         const isGuess = to > from
-        from = to
-        return { place: to, isGuess }
+        // A page of a list that goes back in time is older than the pages before it.
+        if (!(isApart && isNewestFirst)) from = to
+        return { place: from, isGuess }
       }
       // A page that is older as a whole goes before, also where two messages have one date.
       const isOlder = (read[0]?.message.at ?? at) < (dateOf(from) ?? at)

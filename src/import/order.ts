@@ -19,6 +19,8 @@ interface Item {
   readonly page: number
   readonly kind: Kind
   readonly date: number | undefined
+  /** Its place among all by date. */
+  nth: number
   /** Something that grows with time, where the ids of the whole list are of such a kind. */
   readonly rank: bigint | undefined
   readonly calls: readonly string[]
@@ -88,7 +90,7 @@ function* candidatesOf(
 }
 
 /** What counts against an order. Of a single result before its call its reader knows what to make. */
-const weights = { result: 2, shape: 2, date: 1, beginning: 0.5 } as const
+const weights = { result: 2, shape: 2, date: 10, skew: 1, beginning: 0.5 } as const
 
 interface Cost {
   readonly total: number
@@ -100,6 +102,8 @@ function costOf(items: readonly Item[]): Cost {
   const first = items.find(({ kind }) => kind !== 'other')
   let shape = first === undefined || first.kind === 'user' ? 0 : weights.beginning
   let against = 0
+  let rising = 0
+  let skewed = 0
   const called = new Map<string, number>()
   const early = new Set<string>()
   const turns = new Map<string, number>()
@@ -121,11 +125,16 @@ function costOf(items: readonly Item[]): Cost {
       turns.set(turn, place)
     }
     if (before !== undefined) {
-      if (isAgainstTime(before, item)) against += weights.date
+      if (!isAgainstTime(before, item)) {
+        if (isAgainstTime(item, before)) rising++
+      } else if (isSkewed(before, item)) skewed++
+      else against += weights.date
       if (isOddAfter(before.kind, item.kind)) shape += weights.shape
     }
     before = item
   }
+  // Clocks that differ now and then, not a list that is the wrong way round.
+  against += skewed * (rising > skewed ? weights.skew : weights.date)
   return { total: shape + against, against }
 }
 
@@ -135,6 +144,12 @@ function isAgainstTime(before: Item, after: Item): boolean {
   }
   return before.rank !== undefined && after.rank !== undefined && before.rank > after.rank
 }
+
+/** Two clocks that differ a little: the one follows the other as it should, and dates change places. */
+const isSkewed = (before: Item, after: Item): boolean =>
+  Math.abs(before.nth - after.nth) === 1 &&
+  (before.kind === 'user' || (before.kind === 'calls' && after.kind === 'result')) &&
+  !isOddAfter(before.kind, after.kind)
 
 const odd: Readonly<Record<Kind, readonly Kind[]>> = {
   user: ['result', 'user'],
@@ -176,12 +191,14 @@ const isSameOrder = (left: readonly Item[], right: readonly Item[]): boolean =>
 
 function toItems(values: readonly Json[], pages: readonly number[]): readonly Item[] {
   const rankOf = findRanks(values)
-  return values.map((value, place) => {
-    const page = pages[place] ?? 0
-    if (!isJsonObject(value)) return { ...plain, place, page, date: undefined, rank: undefined }
-    const date = dateOf(value)
-    return { ...readShape(value), place, page, date, rank: rankOf(value) }
+  const items = values.map((value, place): Item => {
+    const at = { place, page: pages[place] ?? 0, nth: place }
+    if (!isJsonObject(value)) return { ...plain, ...at, date: undefined, rank: undefined }
+    return { ...readShape(value), ...at, date: dateOf(value), rank: rankOf(value) }
   })
+  const byDate = items.toSorted((left, right) => (left.date ?? 0) - (right.date ?? 0))
+  for (const [nth, item] of byDate.entries()) item.nth = nth
+  return items
 }
 
 const plain = { kind: 'other', calls: [], answers: undefined, own: undefined } as const
@@ -214,16 +231,16 @@ function readShape(value: JsonObject): Shape {
     case 'tool':
       return { ...plain, kind: 'result', answers: answeredIn(value) }
     case 'assistant':
-      // Only messages of a model have their results elsewhere.
-      return { ...plain, kind: calls.length > 0 && isOpenList(value) ? 'calls' : 'answer', calls }
+      return { ...plain, kind: isOpenCall(value) ? 'calls' : 'answer', calls }
     default:
       return plain
   }
 }
 
-/** As OpenAI and the AI SDK send them to a model: calls without a word on what became of them. */
-const isOpenList = (value: JsonObject): boolean =>
-  value.content === null || value.content === '' || Array.isArray(value.content)
+/** A message of a model has calls without a word on what became of them: the results come after it. */
+const isOpenCall = (value: JsonObject): boolean =>
+  listOf(value, ...callLists).some((call) => isJsonObject(call) && 'function' in call) ||
+  partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
 
 function callIdsOf(value: JsonObject): readonly string[] {
   const content = unpack(value.content)

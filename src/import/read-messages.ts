@@ -53,7 +53,10 @@ export function readMessages(
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
   const places = isOrdered === true ? kept : putInOrder(kept, values, pages, report)
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
-  if (format === 'entities') return readEntityRows(listed, at, true, report)
+  const isNewestFirst = (places[0] ?? 0) > (places.at(-1) ?? 0)
+  if (format === 'entities') {
+    return { ...readEntityRows(listed, at, true, report), isNewestFirst }
+  }
   const placed: PlacedMessage[] = []
   const orphans: Orphan[] = []
   /** Results came last: what the model says next is of the same turn. */
@@ -97,7 +100,7 @@ export function readMessages(
     goesOn = false
   }
   readRows()
-  return { messages: mergePages(placed, pages), orphans }
+  return { messages: mergePages(placed, pages), orphans, isNewestFirst }
 }
 
 function putInOrder(

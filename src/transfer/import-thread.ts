@@ -95,18 +95,17 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
   }
   const hidden = await findHidden(store, threadId, stored.messages, named)
   const shown = named.filter(({ id }) => !hidden.has(id))
-  const { messages, known } = mergeThread(kept, shown, read.orphans, said)
+  const { messages, known } = mergeThread(kept, shown, read, said)
   const plan = planWrite(messages, kept, store.rewriteThread !== undefined)
   for (const index of plan.left) said.fail(index, goneOn)
-  const before = messages.slice(0, plan.first)
+  const untouched = messages.slice(0, plan.first)
   const written = plan.written
   const units = toUnits(written, {
     ...{ at, ids, isFollowed, mendAt },
-    replyTo: lastQuestion(plan.isRewrite ? before : messages.filter(isStored)) ?? null,
+    replyTo: lastQuestion(plan.isRewrite ? untouched : messages.filter(isStored)) ?? null,
   })
   if (plan.isRewrite) {
-    const place = before.length
-    const outcome = await rewrite(write, stored, place, units)
+    const outcome = await rewrite(write, stored, untouched.length, units)
     if (outcome !== 'rewritten') return outcome
   } else {
     await write.writer.add({ threadId, where: write.intake.where, units })
@@ -118,9 +117,11 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
     updated: plan.isRewrite ? written.filter(({ fate }) => fate === 'changed').length : 0,
   })
   const states = new Map(units.map((unit) => [unit.id, unit.states]))
-  for (const { id, message, isRead, fate } of messages) {
-    if (!isRead || (fate === 'added' && !states.has(id))) continue
-    report.countCalls(states.get(id) ?? statesOf(message))
+  const before = new Map(kept.map(({ id, message }) => [id, message]))
+  for (const { id, isRead } of messages) {
+    const old = before.get(id)
+    if (!isRead) continue
+    report.countCalls(states.get(id) ?? (old === undefined ? [] : statesOf(old)))
   }
   return 'done'
 }
