@@ -1,3 +1,4 @@
+import { appendEvents } from '../testing/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../core/event.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
@@ -244,7 +245,7 @@ describe('a second import', () => {
     await load(store, list.slice(0, 2))
     await goOn(store)
     const retired = { type: 'messages-retired', messageIds: [parseMessageId('a1')], at: 0 } as const
-    await store.commit([{ threadId: thread, events: [retired] }])
+    await appendEvents(store, { threadId: thread, events: [retired] })
     const before = await shownOf(store)
     expect(await load(store, list.slice(0, 2))).toMatchObject({ skipped: 2, failed: [] })
     expect(await shownOf(store)).toEqual(before)
@@ -284,6 +285,6 @@ async function goOn(store: Store): Promise<void> {
     { type: 'step-ended', turnId, finishReason: 'stop', at: now },
     { type: 'turn-ended', turnId, ending: { kind: 'completed' }, at: now },
   ]
-  const [result] = await store.commit([{ threadId: thread, events, seal: [turnId] }])
-  expect(result?.kind).toBe('appended')
+  const result = await appendEvents(store, { threadId: thread, events })
+  expect(result.kind).toBe('appended')
 }
