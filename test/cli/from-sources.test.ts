@@ -117,13 +117,13 @@ describe.skipIf(process.platform === 'win32')('`npx holdfast serve` in a clone',
     expect(readFileSync(join(clone, 'holdfast.db')).length).toBeGreaterThan(0)
     server?.kill(signal)
     expect(await once(server as ChildProcess, 'exit')).toEqual([0, null])
-    await expect(fetch(`${url}/api/threads`)).rejects.toThrow()
+    await expect(fetch(`${url}/api/threads`)).rejects.toThrow('fetch failed')
   })
 
   it('ends as what it started was ended', async () => {
     const { url } = await serve()
     server?.kill('SIGHUP')
     expect(await once(server as ChildProcess, 'exit')).toEqual([null, 'SIGHUP'])
-    await expect(fetch(`${url}/api/threads`)).rejects.toThrow()
+    await expect(fetch(`${url}/api/threads`)).rejects.toThrow('fetch failed')
   })
 })
