@@ -27,7 +27,7 @@ export function findExtensionProblems(modules: readonly ModuleShape[]): readonly
   return modules.flatMap((module) =>
     module.specifiers
       .filter((specifier) => specifier.startsWith('.'))
-      .filter((specifier) => !/\.(?:tsx?|css|json|svg)$/.test(specifier))
+      .filter((specifier) => !/\.(?:tsx?|mjs|css|json|svg)$/.test(specifier))
       .map((specifier) => `${module.path}: ${specifier} does not end in .ts`),
   )
 }
