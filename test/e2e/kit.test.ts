@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     await expect.poll(given).toMatchObject({ messages: 2, status: 'live', calls: running })
     await chat.ended()
     const done = { isComplete: true, hasToolCalls: true, states: ['slow_tool: completed'] }
-    await expect.poll(given, { timeout: 5_000 }).toMatchObject({ calls: done })
+    await expect.poll(given).toMatchObject({ calls: done })
 
     await page.goto(`${app.server.url}/long?hooks`)
     await expect.poll(given).toMatchObject({ hasOlder: true, calls: { hasToolCalls: false } })
