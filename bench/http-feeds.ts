@@ -13,7 +13,7 @@ export interface Feed {
 }
 
 /** Follows `/events` and proves of each frame that it follows the one before. */
-export async function openFeed(url: string, threadId: string): Promise<Feed> {
+async function openFeed(url: string, threadId: string): Promise<Feed> {
   const response = await open(`${url}/api/threads/${threadId}/events`)
   const feed = { frames: 0, changes: 0, gaps: 0, seq: 0, close: () => response.destroy() }
   let rest = ''
@@ -34,6 +34,17 @@ export async function openFeed(url: string, threadId: string): Promise<Feed> {
     // Closed on purpose, or missed at the end by its seq.
   })
   return feed
+}
+
+/** One for each id. */
+export async function openFeeds(url: string, ids: readonly string[]): Promise<readonly Feed[]> {
+  const feeds: Feed[] = []
+  // Some at a time: a listener has a short queue for new connections.
+  for (let from = 0; from < ids.length; from += 50) {
+    const some = ids.slice(from, from + 50)
+    feeds.push(...(await Promise.all(some.map((id) => openFeed(url, id)))))
+  }
+  return feeds
 }
 
 function open(url: string): Promise<IncomingMessage> {

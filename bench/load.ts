@@ -1,4 +1,4 @@
-import { chat, type Feed, openFeed, postJson } from './http-feeds.ts'
+import { chat, type Feed, openFeeds, postJson } from './http-feeds.ts'
 import { ms, printTable, type Row } from './measure.ts'
 import { onEachDatabase, type StreamServer } from './stream-server-process.ts'
 
@@ -71,16 +71,6 @@ async function load(name: string, server: StreamServer): Promise<readonly Row[]>
       measured: `${perFollower('heapUsed')} and ${perFollower('rss')}`,
     },
   ]
-}
-
-const openFeeds = async (url: string, ids: readonly string[]): Promise<readonly Feed[]> => {
-  const feeds: Feed[] = []
-  // Some at a time: a listener has a short queue for those who knock.
-  for (let from = 0; from < ids.length; from += 50) {
-    const some = ids.slice(from, from + 50)
-    feeds.push(...(await Promise.all(some.map((id) => openFeed(url, id)))))
-  }
-  return feeds
 }
 
 /** What a thread has and its follower was not told of, and frames that did not follow the one before. */

@@ -1,8 +1,11 @@
 import { availableParallelism, cpus } from 'node:os'
 import { benchAppend } from './append.ts'
+import { benchDecision } from './decision.ts'
+import { benchFanOut } from './fan-out.ts'
 import { benchFold } from './fold.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
+import { benchSize } from './size.ts'
 import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
@@ -14,7 +17,10 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   append: benchAppend,
   page: benchPage,
   turn: benchTurn,
+  size: benchSize,
+  decision: benchDecision,
   threads: benchThreads,
+  'fan-out': benchFanOut,
   load: benchLoad,
   soak: benchSoak,
   transfer: benchTransfer,

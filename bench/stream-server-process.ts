@@ -9,6 +9,8 @@ export interface StreamServer {
   readonly url: string
   /** What the process holds after it has collected its garbage. */
   memory(): Promise<Memory>
+  /** The CPU time of the process so far. */
+  cpuMs(): Promise<number>
   close(): Promise<void>
 }
 export interface Memory {
@@ -55,6 +57,10 @@ async function startStreamServer(db: string): Promise<StreamServer> {
     url,
     memory() {
       child.send('memory')
+      return ask()
+    },
+    cpuMs() {
+      child.send('cpu')
       return ask()
     },
     async close() {

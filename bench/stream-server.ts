@@ -6,7 +6,8 @@ import { type ScriptedCall, scriptedModel } from 'holdfast/testing'
 
 /**
  * One server in a process of its own, on the database that DB names. Its model says as many words as it
- * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds.
+ * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds and
+ * what CPU time it has used.
  */
 
 const { DB = '' } = process.env
@@ -28,7 +29,12 @@ function wordsIn({ prompt }: ScriptedCall): number {
   return Number(/(\d+) words/.exec(JSON.stringify(prompt.at(-1)))?.[1] ?? 1)
 }
 
-process.on('message', () => {
+process.on('message', (question: 'memory' | 'cpu') => {
+  if (question === 'cpu') {
+    const { user, system } = process.cpuUsage()
+    process.send?.((user + system) / 1_000)
+    return
+  }
   globalThis.gc?.()
   const { rss, heapUsed } = process.memoryUsage()
   process.send?.({ rss, heapUsed })

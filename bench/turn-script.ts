@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type LanguageModel, tool } from 'ai'
 import { z } from 'zod'
 
@@ -58,8 +59,11 @@ const script: readonly (readonly Part[])[] = [
   [start, ...words(200), ending('stop')],
 ]
 
-/** Says what it has to say at once: whatever time a turn takes is not the model's. */
-export const model: Model = {
+/**
+ * Streams the script. Without a pace everything comes at once, so that whatever time a turn takes is not
+ * the model's; with one, a text delta every `paceMs`, so that no two deltas can share a commit for free.
+ */
+export const createModel = (paceMs: number): Model => ({
   specificationVersion: 'v4',
   provider: 'bench',
   modelId: 'bench',
@@ -67,12 +71,26 @@ export const model: Model = {
   doGenerate: () => Promise.reject(new Error('This model only streams.')),
   async doStream({ prompt }) {
     const parts = script[prompt.filter(({ role }) => role === 'tool').length] ?? []
-    const stream = new ReadableStream<Part>({
-      start(controller) {
-        for (const part of parts) controller.enqueue(part)
-        controller.close()
-      },
-    })
-    return { stream }
+    return { stream: paceMs === 0 ? atOnce(parts) : paced(parts, paceMs) }
   },
+})
+
+const atOnce = (parts: readonly Part[]): ReadableStream<Part> =>
+  new ReadableStream({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part)
+      controller.close()
+    },
+  })
+
+function paced(parts: readonly Part[], paceMs: number): ReadableStream<Part> {
+  let next = 0
+  return new ReadableStream({
+    async pull(controller) {
+      const part = parts[next++]
+      if (part === undefined) return controller.close()
+      if (part.type === 'text-delta') await sleep(paceMs)
+      controller.enqueue(part)
+    },
+  })
 }

@@ -9,13 +9,17 @@ import {
 } from 'ai'
 import { createHoldfast, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { calls, model, steps, tools } from './turn-script.ts'
+import { calls, createModel, steps, tools } from './turn-script.ts'
 
 /** Each contender is one: the same request comes in, and the same stream goes out. */
 export type Handler = (request: Request) => Promise<Response>
 
 /** A route as people write it with the SDK alone. */
-export function bareHandler(onEnd?: (messages: readonly UIMessage[]) => Promise<void>): Handler {
+export function bareHandler(
+  paceMs: number,
+  onEnd?: (messages: readonly UIMessage[]) => Promise<void>,
+): Handler {
+  const model = createModel(paceMs)
   return async (request) => {
     const { messages } = (await request.json()) as { readonly messages: UIMessage[] }
     const { stream } = streamText({
@@ -33,34 +37,38 @@ export function bareHandler(onEnd?: (messages: readonly UIMessage[]) => Promise<
   }
 }
 
-export function holdfastHandler(store: Store): {
-  readonly handler: Handler
-  readonly commits: () => number
-} {
+export function holdfastHandler(
+  store: Store,
+  paceMs: number,
+): { readonly handler: Handler; readonly commits: () => number } {
+  const model = createModel(paceMs)
   const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
-  return { handler: createHandler(holdfast), commits: () => holdfast.metrics().commits }
+  return {
+    handler: createHandler(holdfast, { localOnly: true }),
+    commits: () => holdfast.metrics().commits,
+  }
 }
 
-/** Who takes the turn: the client that is in `useChat`, or somebody who looks at no chunk. */
-export type Taker = 'client' | 'bytes'
+/** Who reads the turn: the client that is in `useChat`, or somebody who looks at no chunk. */
+export type Client = 'client' | 'bytes'
 
-export function createTaker(handler: Handler): (taker: Taker) => Promise<void> {
+export function createTurns(handler: Handler): (client: Client) => Promise<void> {
   let sent = 0
-  return async (taker) => {
+  return async (client) => {
     const count = ++sent
     const message: UIMessage = {
       id: `u-${count}`,
       role: 'user',
       parts: [{ type: 'text', text: 'go' }],
     }
-    const results = await takers[taker](handler, `bench-${process.pid}-${count}`, message)
+    const results = await clients[client](handler, `bench-${process.pid}-${count}`, message)
     if (results !== calls) throw new Error(`not the whole turn: ${results} results`)
   }
 }
 
 const api = 'http://localhost/api/chat'
 
-const takers = {
+const clients = {
   async client(handler: Handler, chatId: string, message: UIMessage): Promise<number> {
     const transport = new DefaultChatTransport({
       api,

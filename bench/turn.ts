@@ -2,44 +2,95 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { measure, ms, printTable, type Row } from './measure.ts'
-import type { TurnContender, TurnTaken } from './turn-contender.ts'
+import { measure, median, ms, printTable, type Row } from './measure.ts'
+import type { TurnOrder, TurnsDone, TurnSystem } from './turn-process.ts'
 import { calls, flushes } from './turn-script.ts'
-import type { Taker } from './turn-work.ts'
+import type { Client } from './turn-work.ts'
 
 const rounds = 200
 const warmUps = 60
-const contender = fileURLToPath(new URL('turn-contender.ts', import.meta.url))
+/** At the pace of a quick model: no two deltas of a turn can share a commit by coming together. */
+const paceMs = 5
 
-export async function benchTurn(): Promise<void> {
-  const rows = await benchOne('SQLite', 0.6, {})
-  const given = process.env['HOLDFAST_TEST_PG']
-  const server = given === undefined ? await startPostgres() : { url: given, stop: async () => {} }
-  rows.push(...(await benchOne('PostgreSQL', 1, { HOLDFAST_TEST_PG: server.url })))
-  await server.stop()
-  printTable("Turn: 50 tool calls in 5 steps, taken by the SDK's client", rows)
+interface Bars {
+  readonly alone: number
+  readonly by16: number
+  readonly by64: number
 }
 
-async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Promise<Row[]> {
-  const start = async (kind: TurnContender) => {
-    const child = fork(contender, [kind, engine], { env: { ...process.env, ...env } })
-    await once(child, 'message')
-    return child
+export async function benchTurn(): Promise<void> {
+  await onEachEngine(async (engine, bars, env) => {
+    printTable(
+      `Turn: ${calls} tool calls in 5 steps, read by the SDK's client`,
+      await benchAlone(engine, bars.alone, env),
+    )
+    printTable('Turn: the same work by many threads at once, against bare streamText', [
+      ...(await benchTogether(engine, env, 16, 12, 0, bars.by16)),
+      ...(await benchTogether(engine, env, 64, 6, 0, bars.by64)),
+      ...(await benchTogether(engine, env, 16, 4, paceMs)),
+    ])
+  })
+}
+
+async function onEachEngine(
+  work: (engine: string, bars: Bars, env: NodeJS.ProcessEnv) => Promise<void>,
+): Promise<void> {
+  await work('SQLite', { alone: 0.6, by16: 0.35, by64: 0.17 }, {})
+  const given = process.env['HOLDFAST_TEST_PG']
+  const server = given === undefined ? await startPostgres() : { url: given, stop: async () => {} }
+  await work('PostgreSQL', { alone: 0.8, by16: 0.45, by64: 0.25 }, { HOLDFAST_TEST_PG: server.url })
+  await server.stop()
+}
+
+interface System {
+  readonly run: (order: TurnOrder) => Promise<TurnsDone>
+  readonly close: () => Promise<void>
+}
+
+async function start(
+  kind: TurnSystem,
+  engine: string,
+  env: NodeJS.ProcessEnv,
+  pace = 0,
+): Promise<System> {
+  const file = fileURLToPath(new URL('turn-process.ts', import.meta.url))
+  const child: ChildProcess = fork(file, [kind, engine, String(pace)], {
+    env: { ...process.env, ...env },
+  })
+  await once(child, 'message')
+  return {
+    async run(order) {
+      child.send(order)
+      const [done] = (await once(child, 'message')) as [TurnsDone]
+      return done
+    },
+    async close() {
+      child.disconnect()
+      await once(child, 'exit')
+    },
   }
-  const commits = new Map<ChildProcess, number>()
-  const turnOf = (child: ChildProcess, taker: Taker) => async () => {
-    child.send(taker)
-    const [taken] = (await once(child, 'message')) as [TurnTaken]
-    commits.set(child, taken.commits)
-    return taken.ms
-  }
+}
+
+async function benchAlone(
+  engine: string,
+  bar: number,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Row[]> {
   // One after the other: each makes the tables that it needs.
-  const bare = await start('bare')
-  const saving = await start('save-at-end')
-  const ours = await start('holdfast')
-  const disk = await start('flushes')
-  const take = async (contenders: readonly (readonly [ChildProcess, Taker])[]) => {
-    const runs = contenders.map(([child, taker]) => ({ name: taker, run: turnOf(child, taker) }))
+  const bare = await start('bare', engine, env)
+  const saving = await start('save-at-end', engine, env)
+  const ours = await start('holdfast', engine, env)
+  const disk = await start('flushes', engine, env)
+  let commits = 0
+  const take = async (contenders: readonly (readonly [System, Client])[]) => {
+    const runs = contenders.map(([system, client]) => ({
+      name: client,
+      async run() {
+        const done = await system.run({ client, atOnce: 1 })
+        if (system === ours) commits = done.commits
+        return done.ms
+      },
+    }))
     return (await measure(runs, rounds, warmUps)).map(({ medianMs }) => medianMs)
   }
   const [floor = 0, atEnd = 0, durable = 0, flushed = 0] = await take([
@@ -52,10 +103,7 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
     [bare, 'bytes'],
     [ours, 'bytes'],
   ])
-  for (const child of [bare, saving, ours, disk]) {
-    child.disconnect()
-    await once(child, 'exit')
-  }
+  for (const system of [bare, saving, ours, disk]) await system.close()
   return [
     { what: `${engine}: bare streamText, nothing stored`, measured: ms(floor) },
     {
@@ -64,8 +112,8 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
       ratio: atEnd / floor,
     },
     {
-      what: `${engine}: Holdfast, every fact durable before it is shown`,
-      measured: `${ms(durable)}, ${commits.get(ours)} commits`,
+      what: `${engine}: Holdfast, every event durable before it is shown`,
+      measured: `${ms(durable)}, ${commits} commits`,
       ratio: durable / floor,
       bar,
     },
@@ -83,5 +131,39 @@ async function benchOne(engine: string, bar: number, env: NodeJS.ProcessEnv): Pr
       measured: ms(flushed),
       ratio: flushed / floor,
     },
+  ]
+}
+
+/** Time and CPU of one turn while `atOnce` threads do it together. */
+async function benchTogether(
+  engine: string,
+  env: NodeJS.ProcessEnv,
+  atOnce: number,
+  count: number,
+  pace: number,
+  bar?: number,
+): Promise<readonly Row[]> {
+  const bare = await start('bare', engine, env, pace)
+  const ours = await start('holdfast', engine, env, pace)
+  const order: TurnOrder = { client: 'client', atOnce }
+  const done = { bare: [] as TurnsDone[], ours: [] as TurnsDone[] }
+  for (let round = -2; round < count; round++) {
+    const results = { bare: await bare.run(order), ours: await ours.run(order) }
+    if (round < 0) continue
+    done.bare.push(results.bare)
+    done.ours.push(results.ours)
+  }
+  await bare.close()
+  await ours.close()
+  const each = (results: readonly TurnsDone[], field: 'ms' | 'cpuMs') =>
+    median(results.map((result) => result[field])) / atOnce
+  const what = `${engine}: ${atOnce} at once${pace === 0 ? '' : `, a delta every ${pace} ms`}`
+  const compare = (field: 'ms' | 'cpuMs') => ({
+    measured: `${ms(each(done.ours, field))} (${ms(each(done.bare, field))})`,
+    ratio: each(done.ours, field) / each(done.bare, field),
+  })
+  return [
+    { what: `${what}, time per turn`, ...compare('ms'), ...(bar === undefined ? {} : { bar }) },
+    { what: `${what}, CPU per turn`, ...compare('cpuMs') },
   ]
 }

@@ -12,6 +12,13 @@ export function buildDist(folder: string): void {
   const options = ['-p', join(project, 'tsconfig.build.json'), '--outDir', dist]
   if (runCommand('tsc', options) !== 0) throw new Error('The build failed, see above.')
   cpSync(join(project, 'src/widgets/widgets.css'), join(dist, 'widgets/widgets.css'))
+  // TypeScript takes no style sheet for what it imports; this says that there is nothing in it to type.
+  writeFileSync(join(dist, 'widgets/widgets.css.d.ts'), 'export {}\n')
+  // What is published says the version that it is published as, whatever the source says.
+  writeFileSync(
+    join(dist, 'core/package-version.js'),
+    `export const packageVersion = ${JSON.stringify(packageJson.version)};\n`,
+  )
 
   const missing = Object.values(packageJson.exports)
     .flatMap(({ types, default: file }) => [types, file])

@@ -25,21 +25,35 @@ export {
 } from './core/message.ts'
 export type { Thread } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
+export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/combine-hooks.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
+export {
+  type CheckCounts,
+  type CheckOptions,
+  type CheckReport,
+  checkStore,
+} from './engine/check/check-store.ts'
+export type { Problem, ProblemKind } from './engine/check/problem.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
-export type { HoldfastOptions } from './engine/options.ts'
-export type { RecordedData, RecordedPart, Recording } from './engine/record.ts'
+export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options.ts'
+export type { ContinueRecording, Recording, RecordRequest } from './engine/record.ts'
+export type { RecordedData, RecordedPart, RecordedSource } from './engine/recorded-parts.ts'
+export type { RecordingResponseOptions } from './engine/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
 export type { StopResult } from './engine/stop.ts'
 export type { Frame } from './engine/tail.ts'
-export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
+export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
+export { type ExportFormat, exportThreads } from './transfer/export-threads.ts'
+export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
+export { type ImportOptions, importThreads } from './transfer/import-threads.ts'
+export { readImport } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type {
   Append,

@@ -76,7 +76,8 @@ describe('examples/hono', () => {
     vi.stubEnv('HOLDFAST_DB', join(folder, 'hono.db'))
     const { default: app } = await import('../examples/hono/app.ts')
     expect(await (await app.request(url('/'))).text()).toBe('The chat is at /api/chat.')
-    const chunks = await chat((request) => app.fetch(request), 'delete note Travel')
+    const headers = { 'x-demo-user': 'ada' }
+    const chunks = await chat((request) => app.fetch(request), 'delete note Travel', headers)
     expect(chunks.map(({ type }) => type)).toContain('tool-approval-request')
     const health = await app.request(url('/api/health'))
     expect(await health.json()).toMatchObject({ status: 'ok', store: 'sqlite' })

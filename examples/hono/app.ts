@@ -20,7 +20,13 @@ const holdfast = createHoldfast({
   },
   policies: { delete_note: { approval: 'always' } },
 })
-const handler = createHandler(holdfast)
+const handler = createHandler(holdfast, {
+  // Whoever your own session says it is; null is answered with 401.
+  authenticate: (request) => {
+    const id = request.headers.get('x-demo-user')
+    return id === null ? null : { id }
+  },
+})
 
 const app = new Hono()
 app.get('/', (context) => context.text('The chat is at /api/chat.'))

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { HandlerOptions } from '../server/handler-options.ts'
+import { isLoopbackAddress, isLoopbackName } from '../server/loopback.ts'
 import { CliError } from './cli-error.ts'
 
 type Authenticate = NonNullable<HandlerOptions['authenticate']>
@@ -30,4 +31,4 @@ function byToken(token: string): Authenticate {
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const isLoopback = (host: string): boolean =>
-  /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+  isLoopbackName(host.toLowerCase()) || isLoopbackAddress(host)

@@ -7,7 +7,7 @@ export class CliError extends Error {
 
 const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
   'store-locked': 'Wait until the other program is done, or stop it, and try again.',
-  'store-read-only': 'Check who may write to the file and to its folder.',
+  'store-read-only': 'Give this account the right to write there, or choose another with --db.',
   'store-newer': 'Install a newer holdfast.',
   'store-foreign': 'Choose another with --db.',
   'store-unreachable': 'Check the address in --db or HOLDFAST_DB, and that the server runs.',

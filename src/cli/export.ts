@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { parseThreadId } from '../core/ids.ts'
 import type { Thread } from '../core/thread.ts'
-import { exportFormats, exportThreads } from '../engine/transfer/export-threads.ts'
+import { exportFormats, exportThreads } from '../transfer/export-threads.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'

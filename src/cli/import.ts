@@ -1,12 +1,16 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { parseOwnerId } from '../core/ids.ts'
-import type { ImportProblem, ImportReport } from '../engine/transfer/import-report.ts'
-import { importThreads } from '../engine/transfer/import-threads.ts'
-import { readImport } from '../engine/transfer/read-import.ts'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseOwnerId, parseThreadId } from '../core/ids.ts'
+import type { Store } from '../store/store.ts'
+import type { ImportProblem, ImportReport } from '../transfer/import-report.ts'
+import { importThreads } from '../transfer/import-threads.ts'
+import { openScratch } from '../transfer/open-scratch.ts'
+import { readImport } from '../transfer/read-import.ts'
 import { CliError } from './cli-error.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
-import { openStore } from './open-store.ts'
+import { openStore, openUntouched } from './open-store.ts'
 import { parseArguments, parseChoice } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
@@ -16,11 +20,15 @@ const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities']
 
 export const importCommand: Command = {
   help: `holdfast import FILE [--format ${formats.join('|')}] [--db FILE|URL] [--owner ID]
+                [--thread ID] [--dry-run]
 
-Reads JSON or JSONL ("-" is the standard input): threads, or messages of one thread. What is there
-already is left alone. Says line by line what it mended and what it could not read.
+Reads JSON or JSONL ("-" is the standard input): threads, messages of one thread, or pages of them as a
+list route answers. What is there already is left alone, but for what has been finished since. Says line
+by line what it guessed, mended and could not read, and what the calls are.
 
+  --dry-run  writes nothing, and says what would be written
   --format   what the messages are; auto looks at each
+  --thread   the thread of messages that do not say theirs
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
   --owner    whose the threads are; without it what the file says, else "local"
 
@@ -33,24 +41,28 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     format: { type: 'string' },
     db: { type: 'string' },
     owner: { type: 'string' },
+    thread: { type: 'string' },
+    'dry-run': { type: 'boolean' },
   })
   const [file, ...more] = positionals
   if (file === undefined || more.length > 0) {
     throw new CliError('Name one file to import: `holdfast import FILE`.')
   }
   const format = parseChoice('--format', values.format, formats) ?? 'auto'
+  const threadId = values.thread === undefined ? undefined : parseThreadId(values.thread)
   const size = file === '-' ? undefined : (await stat(file)).size
   const progress = createProgress(terminal)
   let bytes = 0
   const source = countBytes(file === '-' ? process.stdin : createReadStream(file), (more) => {
     bytes += more
   })
-  const store = await openStore({ db: values.db, env, file: 'any' })
-  try {
-    const report = await importThreads(store, readImport(source), {
+  const importInto = (store: Store, scratch?: Store) =>
+    importThreads(store, readImport(source), {
       ownerId: parseOwnerId(values.owner ?? 'local'),
       trustsOwners: values.owner === undefined,
       format,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(scratch === undefined ? {} : { dryRun: { scratch } }),
       listed: 0,
       onProblem: (problem) => terminal.print(describe(problem, terminal)),
       onProgress: (messages) =>
@@ -58,9 +70,36 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
           count(messages, 'message'),
         ),
     })
-    progress.done()
-    terminal.print(summarize(report))
-    return (report.unlisted?.failed ?? 0) > 0 ? 1 : 0
+  const report =
+    values['dry-run'] === true
+      ? await tryImport({ db: values.db, env }, importInto)
+      : await using(await openStore({ db: values.db, env, file: 'any' }), importInto)
+  progress.done()
+  for (const line of summarize(report)) terminal.print(line)
+  return (report.unlisted?.failed ?? 0) > 0 ? 1 : 0
+}
+
+/** Into a store of its own, in a folder that goes when it is over. */
+async function tryImport(
+  choice: Parameters<typeof openUntouched>[0],
+  importInto: (store: Store, scratch: Store) => Promise<ImportReport>,
+): Promise<ImportReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-dry-run-'))
+  try {
+    return await using(await openUntouched(choice, folder), async (store) =>
+      using(await openScratch(join(folder, 'scratch.db')), (scratch) => importInto(store, scratch)),
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function using<Result>(
+  store: Store,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(store)
   } finally {
     await store.close()
   }
@@ -76,19 +115,44 @@ async function* countBytes(
   }
 }
 
+const colours = { guessed: 'yellow', mended: 'yellow', failed: 'red' } as const
+
 function describe(problem: ImportProblem, { paint }: Terminal): string {
   const where = problem.where === '' ? '' : `${problem.where}: `
-  return problem.kind === 'mended'
-    ? `${paint('yellow', 'mended')} ${oneLine(`${where}${problem.what}`)}`
-    : `${paint('red', 'failed')} ${oneLine(`${where}${problem.why}`)}`
+  const what = problem.kind === 'failed' ? problem.why : problem.what
+  return `${paint(colours[problem.kind], problem.kind)} ${oneLine(`${where}${what}`)}`
 }
 
-function summarize({ threads, messages, calls, skipped, unlisted }: ImportReport): string {
+function summarize(report: ImportReport): readonly string[] {
+  const { threads, messages, calls, skipped, updated, unlisted } = report
   const read = [count(threads, 'thread'), count(messages, 'message'), count(calls, 'call')]
-  return [
+  const summary = [
     `Read ${read.join(', ')}`,
     `${count(skipped, 'message')} ${skipped === 1 ? 'was' : 'were'} here already`,
+    ...(updated === 0 ? [] : [`${updated} of them updated`]),
+    ...((unlisted?.guessed ?? 0) === 0 ? [] : [`${unlisted?.guessed} guessed`]),
     `${unlisted?.mended ?? 0} mended`,
     `${unlisted?.failed ?? 0} failed.`,
   ].join('; ')
+  return [
+    summary,
+    ...(calls === 0 ? [] : [`Calls: ${describeCalls(report)}.`]),
+    ...(report.dryRun === true ? ['This was a dry run: nothing was written.'] : []),
+  ]
 }
+
+/** In the order in which a person wants to know it; the words that people use stand beside. */
+const stateWords = [
+  ['succeeded', 'succeeded'],
+  ['failed', 'failed'],
+  ['denied', 'denied (refused)'],
+  ['stopped', 'stopped'],
+  ['interrupted', 'interrupted (never finished)'],
+  ['unknown', 'with an unknown outcome'],
+] as const
+
+const describeCalls = ({ callsByState }: ImportReport): string =>
+  stateWords
+    .filter(([state]) => (callsByState[state] ?? 0) > 0)
+    .map(([state, words]) => `${(callsByState[state] ?? 0).toLocaleString('en-US')} ${words}`)
+    .join(', ')

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { checkOptions } from '../core/check-options.ts'
 import { CliError } from './cli-error.ts'
+import { configRules } from './config-rules.ts'
 import type { HoldfastConfig } from './config.ts'
 
 export async function loadConfig(file: string | undefined): Promise<HoldfastConfig> {
@@ -11,6 +13,7 @@ export async function loadConfig(file: string | undefined): Promise<HoldfastConf
   if (typeof config !== 'object' || config === null) {
     throw new CliError(`${file} has no default export. End it with \`export default { … }\`.`)
   }
+  checkOptions(file, config, configRules)
   return config
 }
 

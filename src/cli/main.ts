@@ -1,7 +1,7 @@
+import { packageVersion } from '../core/package-version.ts'
 import { CliError, explain } from './cli-error.ts'
 import type { Command, ExitCode } from './command.ts'
 import { createTerminal } from './terminal.ts'
-import { readVersion } from './version.ts'
 
 /** Loaded when it is asked for: nobody waits for a server to load who only wants to export. */
 interface CommandEntry {
@@ -59,7 +59,7 @@ export async function runCli(
       return await command.run({ args: rest, env, terminal })
     }
     if (name === '--version' || name === '-v') {
-      terminal.print(readVersion())
+      terminal.print(packageVersion)
       return 0
     }
     if (name === '--help' || name === '-h' || name === 'help') {

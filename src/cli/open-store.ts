@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { memory } from '../store/memory/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 
@@ -14,9 +15,11 @@ export interface StoreChoice {
 const ordinary = 'holdfast.db'
 
 export async function openStore({ db, env, file }: StoreChoice): Promise<Store> {
-  const place = db ?? (env['HOLDFAST_DB'] || ordinary)
-  if (/^postgres(?:ql)?:/.test(place)) return openPostgres(place)
-  if (/^[a-z][a-z+]+:\/\//.test(place)) {
+  const place = (db ?? (env['HOLDFAST_DB'] || ordinary)).trim()
+  if (/^postgres(?:ql)?:/i.test(place)) {
+    return openPostgres(place.replace(/^\w+/, (scheme) => scheme.toLowerCase()))
+  }
+  if (/^[a-z][a-z+]+:\/\//i.test(place)) {
     throw new CliError('--db is a file or a postgres:// URL.')
   }
   const name = place.replace(/^file:/, '')
@@ -31,6 +34,27 @@ export async function openStore({ db, env, file }: StoreChoice): Promise<Store> 
   }
   const { sqlite } = await import('../store/sqlite/index.ts')
   return sqlite(name)
+}
+
+/**
+ * The store for a command that writes nothing to it. A file that is not there is not made, and one of
+ * an older version is not migrated: a copy in `folder` is.
+ */
+export async function openUntouched(
+  { db, env }: Omit<StoreChoice, 'file'>,
+  folder: string,
+): Promise<Store> {
+  const place = (db ?? (env['HOLDFAST_DB'] || ordinary)).replace(/^file:/, '')
+  const isFile = !/^[a-z][a-z+]+:/.test(place)
+  if (isFile && !existsSync(place) && existsSync(dirname(place))) return memory()
+  if (!isFile || !existsSync(place) || statSync(place).isDirectory()) {
+    return openStore({ db, env, file: 'existing' })
+  }
+  const { copyDatabase, isCurrentDatabase } = await import('../store/sqlite/open-database.ts')
+  if (isCurrentDatabase(place)) return openStore({ db, env, file: 'existing' })
+  const copy = join(folder, 'copy.db')
+  copyDatabase(place, copy)
+  return openStore({ db: copy, env, file: 'existing' })
 }
 
 /** The driver is an optional dependency: only those who use PostgreSQL have it. */

@@ -1,5 +1,6 @@
 import type { LifecycleEvent } from '../engine/hooks.ts'
 import type { RequestRecord } from '../server/handler-options.ts'
+import { summarizeError } from '../server/log-error.ts'
 import type { Terminal } from './terminal.ts'
 
 export const logKinds = ['text', 'json', 'off'] as const
@@ -9,6 +10,8 @@ export type LogKind = (typeof logKinds)[number]
 export interface ServeLog {
   readonly request: (record: RequestRecord) => void
   readonly event: (event: LifecycleEvent) => void
+  /** What broke outside of every route, such as in the pages of an app. */
+  readonly fault: (error: unknown) => void
 }
 
 export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
@@ -22,9 +25,14 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
   return {
     request({ method, route, status, ms, error }) {
       const fields = { log: 'request', method, route, status, ms: Math.round(ms) }
-      const cause = error === undefined ? {} : { error: messageOf(error) }
+      const cause = error === undefined ? {} : { error: summarizeError(error) }
       const words = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
       write([words, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
+    },
+    fault(error) {
+      const words = summarizeError(error)
+      const where = error instanceof Error && error.stack !== undefined ? error.stack : words
+      write(`failed: ${where}`, { log: 'fault', error: words }, true)
     },
     event(event) {
       switch (event.type) {
@@ -45,12 +53,18 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
         }
         case 'turn-lost': {
           const { threadId, turnId, error } = event
-          const fields = { log: 'turn', threadId, turnId, ending: 'lost', error: messageOf(error) }
+          const fields = {
+            log: 'turn',
+            threadId,
+            turnId,
+            ending: 'lost',
+            error: summarizeError(error),
+          }
           write(`turn ${turnId} lost ${fields.error}`, fields, true)
           break
         }
         case 'recovery-failed': {
-          const error = messageOf(event.error)
+          const error = summarizeError(event.error)
           write(`recovery failed: ${error}`, { log: 'recovery', error }, true)
           break
         }
@@ -60,6 +74,3 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
     },
   }
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : error === undefined ? '' : 'unknown'

@@ -1,6 +1,7 @@
 import { systemClock, wait } from '../engine/clock.ts'
 import { createHoldfast } from '../engine/create-holdfast.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
+import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
 import { chooseAuthentication } from './authentication.ts'
 import { CliError } from './cli-error.ts'
@@ -14,7 +15,6 @@ import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice, parseNumber, refusePositionals } from './parse-arguments.ts'
 import { createServeLog, logKinds } from './serve-log.ts'
 import { untilStopped } from './until-stopped.ts'
-import { readVersion } from './version.ts'
 
 export const serveCommand: Command = {
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
@@ -74,7 +74,6 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const tools = engine.tools === undefined ? own : undefined
   const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
   const handler = createHandler(holdfast, {
-    version: readVersion(),
     log: log.request,
     ...(authenticate === undefined ? {} : { authenticate }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
@@ -85,7 +84,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   try {
     // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
     await store.findAbandonedRuns(1)
-    const listening = await start(gate.handler, port, host)
+    const listening = await start(gate.handler, { port, host, onError: log.fault })
     const stopped = untilStopped((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)
     if (values.open === true) openBrowser(listening.url)
@@ -120,9 +119,10 @@ const withPages =
     return page ?? handler(request)
   }
 
-async function start(handler: Handler, port: number, host: string): Promise<Listening> {
+async function start(handler: Handler, options: ListenOptions): Promise<Listening> {
+  const { port, host } = options
   try {
-    return await listen(handler, { port, host })
+    return await listen(handler, options)
   } catch (error) {
     switch ((error as NodeJS.ErrnoException).code) {
       case 'EADDRINUSE':

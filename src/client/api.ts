@@ -1,3 +1,4 @@
+import { callback, type OptionRule, type OptionTable } from '../core/check-options.ts'
 import { isJsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
 
@@ -6,6 +7,18 @@ export interface ApiOptions {
   readonly baseUrl?: string
   readonly headers?: () => Readonly<Record<string, string>>
   readonly fetch?: typeof fetch
+}
+
+const anyText: OptionRule = {
+  range: 'a string',
+  fits: (value) => typeof value === 'string',
+  default: 'where the page came from',
+}
+
+export const apiRules: OptionTable<ApiOptions> = {
+  baseUrl: anyText,
+  headers: callback('none'),
+  fetch: callback('the browser’s own'),
 }
 
 export interface Api {

@@ -1,28 +1,88 @@
+import { withDefined } from '../core/with-defined.ts'
 import { ApiError } from '../protocol/api-error.ts'
-import type { UiChunk } from '../views/ui-chunk.ts'
-import type { UiMessage } from '../views/ui-message.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { type ApiOptions, createApi } from './api.ts'
+import type { LoadedMessage } from './loaded-message.ts'
 import { readSse } from './read-sse.ts'
 
-export interface ChatTransportOptions extends ApiOptions {
-  /** Of the AI SDK that the page runs: it is told all that this version understands. */
+/** A value, or a function that gives it for each request, at once or later. */
+export type Resolvable<Value> = Value | PromiseLike<Value> | (() => Value | PromiseLike<Value>)
+
+/** Headers in either spelling. */
+export type HeadersLike = Readonly<Record<string, string>> | Headers
+
+/**
+ * The options have the names and meanings of the SDK's own `DefaultChatTransport`, but for `api`: the
+ * routes are those of the server at `baseUrl`.
+ */
+export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
+  ApiOptions,
+  'baseUrl' | 'fetch'
+> {
+  /**
+   * Of the AI SDK that the page runs: it is told all that this version understands.
+   *
+   * @default what every version from 5.0.92 on understands
+   */
   readonly sdk?: SdkVersion
+  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. */
+  readonly headers?: Resolvable<HeadersLike>
+  /** Further fields of the body of each message; those of one `sendMessage` come on top. */
+  readonly body?: Resolvable<object>
+  /** As in `fetch`. */
+  readonly credentials?: Resolvable<RequestCredentials>
+  /** Makes the request of a message anew: what it returns is sent as it is. */
+  readonly prepareSendMessagesRequest?: (
+    request: PreparedRequest & {
+      readonly messages: Message[]
+      readonly trigger: 'submit-message' | 'regenerate-message'
+      readonly messageId: string | undefined
+    },
+  ) => Changed<RequestChange & { readonly body: object }>
+  /** Makes the request that resumes a stream anew. */
+  readonly prepareReconnectToStreamRequest?: (
+    request: PreparedRequest,
+  ) => Changed<RequestChange> | undefined
 }
 
-interface SendOptions<Message> {
+interface PreparedRequest {
+  readonly api: string
+  readonly id: string
+  readonly body: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly credentials: RequestCredentials | undefined
+  readonly requestMetadata: unknown
+}
+
+interface RequestChange {
+  readonly api?: string | undefined
+  readonly headers?: HeadersLike | undefined
+  readonly credentials?: RequestCredentials | undefined
+}
+type Changed<Change> = Change | PromiseLike<Change>
+
+/** What `useChat` says with each request of its own. */
+interface RequestOptions {
   readonly chatId: string
-  readonly messages: readonly Message[]
-  readonly trigger: 'submit-message' | 'regenerate-message'
-  readonly messageId?: string | undefined
+  readonly headers?: HeadersLike | undefined
+  readonly body?: object | undefined
+  readonly metadata?: unknown
   readonly abortSignal?: AbortSignal | undefined
 }
+interface SendOptions extends RequestOptions {
+  readonly messages: readonly unknown[]
+  readonly trigger: 'submit-message' | 'regenerate-message'
+  readonly messageId?: string | undefined
+}
 
-/** Fits the `transport` of `useChat` in AI SDK 5, 6 and 7, whatever their message type is. */
-export interface ChatTransport<Message = UiMessage, Chunk = UiChunk> {
+/**
+ * Fits the `transport` of `useChat` in AI SDK 5, 6 and 7, whatever their message type is. What chunks are
+ * is the SDK's to say, so here they are of no type of our own.
+ */
+export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
   readonly resumeStreamIsReplay: true
-  sendMessages(options: SendOptions<Message>): Promise<ReadableStream<Chunk>>
-  reconnectToStream(options: { readonly chatId: string }): Promise<ReadableStream<Chunk> | null>
+  sendMessages(options: SendOptions): Promise<ReadableStream<Chunk>>
+  reconnectToStream(options: RequestOptions): Promise<ReadableStream<Chunk> | null>
   /**
    * What the chat begins with after a reload: the newest messages, oldest first, without the turn that
    * is being produced. `reconnectToStream` then replays exactly that turn, even if it has just ended.
@@ -32,51 +92,92 @@ export interface ChatTransport<Message = UiMessage, Chunk = UiChunk> {
   stop(chatId: string): Promise<void>
 }
 
-export function createChatTransport<Message = UiMessage, Chunk = UiChunk>(
-  options: ChatTransportOptions = {},
+/**
+ * The transport for `useChat` that knows a Holdfast server.
+ *
+ * @example
+ * const transport = createChatTransport({ sdk: 7, headers: () => ({ authorization: token() }) })
+ * const before = await transport.load(id)
+ * // in a component:
+ * const chat = useChat({ id, transport, messages: before, resume: before.length > 0 })
+ */
+export function createChatTransport<Message = LoadedMessage, Chunk = never>(
+  options: ChatTransportOptions<Message> = {},
 ): ChatTransport<Message, Chunk> {
-  const api = createApi(options)
+  const { baseUrl = '', fetch: send, sdk } = options
+  const api = createApi(withDefined({}, { fetch: send }))
   const left = new Map<string, string>()
   const addressOf = (path: string, query: Readonly<Record<string, string>> = {}): string => {
-    const all = { ...query, ...(options.sdk === undefined ? {} : { sdk: String(options.sdk) }) }
+    const all = { ...query, ...(sdk === undefined ? {} : { sdk: String(sdk) }) }
     const search = new URLSearchParams(all).toString()
-    return search === '' ? path : `${path}?${search}`
+    return `${baseUrl}${path}${search === '' ? '' : `?${search}`}`
   }
   const chatPath = (chatId: string, verb: string) =>
     `/api/chat/${encodeURIComponent(chatId)}/${verb}`
 
+  const request = async (more: Partial<RequestOptions> = {}): Promise<Prepared> => {
+    const [headers, body, credentials] = await Promise.all([
+      resolve(options.headers),
+      resolve(options.body),
+      resolve(options.credentials),
+    ])
+    return {
+      headers: { ...toRecord(headers), ...toRecord(more.headers) },
+      body: { ...body, ...more.body },
+      credentials,
+      signal: more.abortSignal,
+    }
+  }
+
   return {
     resumeStreamIsReplay: true,
 
-    async sendMessages({ chatId, messages, trigger, messageId, abortSignal }) {
-      left.delete(chatId)
+    async sendMessages(sending) {
+      const { chatId: id, messages, trigger, messageId } = sending
+      left.delete(id)
+      const base = await request(sending)
+      const address = addressOf('/api/chat')
+      const change = await options.prepareSendMessagesRequest?.({
+        ...toPrepare(base, id, address, sending.metadata),
+        messages: messages as Message[],
+        trigger,
+        messageId,
+      })
       // The server has the rest of the history, and believes only that.
-      const body = { id: chatId, messages: messages.slice(-1), trigger, messageId }
-      const response = await api.open(addressOf('/api/chat'), {
+      const own = { ...base.body, id, messages: messages.slice(-1), trigger, messageId }
+      const { headers, ...init } = initOf(base, change)
+      const response = await api.open(change?.api ?? address, {
+        ...init,
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        ...(abortSignal === undefined ? {} : { signal: abortSignal }),
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(change?.body ?? own),
       })
       return chunksOf(response)
     },
 
-    async reconnectToStream({ chatId }) {
-      const message = left.get(chatId)
-      left.delete(chatId)
-      const query = message === undefined ? {} : { message }
-      const response = await ifThere(api.open(addressOf(chatPath(chatId, 'stream'), query)))
+    async reconnectToStream(resuming) {
+      const { chatId: id } = resuming
+      const message = left.get(id)
+      left.delete(id)
+      const base = await request(resuming)
+      const address = addressOf(chatPath(id, 'stream'), message === undefined ? {} : { message })
+      const change = await options.prepareReconnectToStreamRequest?.(
+        toPrepare(base, id, address, resuming.metadata),
+      )
+      const response = await ifThere(api.open(change?.api ?? address, initOf(base, change)))
       return response === null || response.status === 204 ? null : chunksOf(response)
     },
 
     async load(chatId, limit = 50) {
       const path = `/api/threads/${encodeURIComponent(chatId)}/messages`
-      const page = await ifThere(
-        api.get<{
-          readonly results: readonly Message[]
-          readonly live: { readonly messageId: string } | null
-        }>(addressOf(path, { live: 'exclude', limit: String(limit) })),
-      )
+      const address = addressOf(path, { live: 'exclude', limit: String(limit) })
+      const response = await ifThere(api.open(address, initOf(await request())))
+      const page = (await response?.json()) as
+        | {
+            readonly results: readonly Message[]
+            readonly live: { readonly messageId: string } | null
+          }
+        | undefined
       const live = page?.live ?? null
       if (live === null) left.delete(chatId)
       else left.set(chatId, live.messageId)
@@ -84,10 +185,39 @@ export function createChatTransport<Message = UiMessage, Chunk = UiChunk>(
     },
 
     async stop(chatId) {
-      await api.open(chatPath(chatId, 'stop'), { method: 'POST' })
+      await api.open(`${baseUrl}${chatPath(chatId, 'stop')}`, {
+        ...initOf(await request()),
+        method: 'POST',
+      })
     },
   }
 }
+
+interface Prepared {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readonly<Record<string, unknown>>
+  readonly credentials: RequestCredentials | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+const toPrepare = (
+  { headers, body, credentials }: Prepared,
+  id: string,
+  api: string,
+  requestMetadata: unknown,
+): PreparedRequest => ({ api, id, body, headers, credentials, requestMetadata })
+
+function initOf(base: Prepared, change?: RequestChange) {
+  const headers = change?.headers === undefined ? base.headers : toRecord(change.headers)
+  const credentials = change?.credentials ?? base.credentials
+  return withDefined({ headers }, { credentials, signal: base.signal })
+}
+
+const resolve = async <Value>(value: Resolvable<Value> | undefined): Promise<Value | undefined> =>
+  typeof value === 'function' ? (value as () => Value | PromiseLike<Value>)() : value
+
+const toRecord = (headers: HeadersLike | undefined): Readonly<Record<string, string>> =>
+  headers instanceof Headers ? Object.fromEntries(headers) : (headers ?? {})
 
 /** A chat begins with its first message: one that nobody has written to yet is empty, not an error. */
 async function ifThere<Answer>(asked: Promise<Answer>): Promise<Answer | null> {

@@ -4,7 +4,13 @@ export interface ExternalStore<Value> {
   readonly subscribe: (listener: () => void) => () => void
 }
 
-export interface WritableStore<Value> extends ExternalStore<Value> {
+/** One that can also be listened to as long as others keep it going. */
+export interface ObservableStore<Value> extends ExternalStore<Value> {
+  /** Like `subscribe`, but does not count as somebody who looks: what nobody else watches stands still. */
+  readonly observe: (listener: () => void) => () => void
+}
+
+export interface WritableStore<Value> extends ObservableStore<Value> {
   readonly update: (change: (value: Value) => Value) => void
 }
 
@@ -14,6 +20,7 @@ export function createExternalStore<Value>(
   onWatched: () => () => void = () => () => {},
 ): WritableStore<Value> {
   const listeners = new Set<() => void>()
+  const observers = new Set<() => void>()
   let value = initial
   let release = () => {}
   return {
@@ -27,11 +34,16 @@ export function createExternalStore<Value>(
         release()
       }
     },
+    observe(listener) {
+      const own = () => listener()
+      observers.add(own)
+      return () => void observers.delete(own)
+    },
     update(change) {
       const next = change(value)
       if (next === value) return
       value = next
-      for (const listener of [...listeners]) listener()
+      for (const listener of [...listeners, ...observers]) listener()
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Seq } from '../core/ids.ts'
 import type { EventFrame } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import type { SavingNote } from '../views/saving-note.ts'
 import type { Api } from './api.ts'
 import type { ConnectionEvent } from './connection.ts'
 import { readSse } from './read-sse.ts'
@@ -13,6 +14,7 @@ export interface FollowOptions {
   /** Brings the follower to a place from which it can follow; called until it succeeds. */
   readonly load: (signal: AbortSignal) => Promise<void>
   readonly onFrame: (frame: EventFrame) => void
+  readonly onSaving: (note: SavingNote) => void
   readonly onConnection: (event: ConnectionEvent) => number | null
   /** Calls `cut` when a connection is of no use any more, though nobody ended it. */
   readonly guard: (cut: () => void) => ConnectionGuard
@@ -49,10 +51,14 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
         headers: { accept: 'text/event-stream' },
       })
       onConnection({ type: 'opened', isBehind: false })
-      for await (const { data } of readSse(
+      for await (const { event, data } of readSse(
         response.body as ReadableStream<Uint8Array>,
         guard.heard,
       )) {
+        if (event === 'saving') {
+          options.onSaving(JSON.parse(data) as SavingNote)
+          continue
+        }
         const frame = JSON.parse(data) as EventFrame
         if (frame.seq <= options.position()) continue
         if (frame.after > options.position()) break

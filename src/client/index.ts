@@ -4,9 +4,12 @@ export {
   type ChatTransport,
   type ChatTransportOptions,
   createChatTransport,
+  type HeadersLike,
+  type Resolvable,
 } from './chat-transport.ts'
 export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
-export type { ExternalStore } from './external-store.ts'
+export type { ExternalStore, ObservableStore } from './external-store.ts'
+export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
 export {
   createThreadClient,
   type DecisionAnswer,
@@ -21,3 +24,15 @@ export {
   type ThreadListClient,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export {
+  createToolCallsClient,
+  type ToolCallsClientOptions,
+  type ToolCallsSnapshot,
+} from './tool-calls-client.ts'
+export type { ToolCallList, ToolCallRecord } from '../views/tool-call-record.ts'
+export {
+  type ChatMessage,
+  type ChatToolCall,
+  projectChatMessage,
+  type ToolActivity,
+} from '../views/chat-message.ts'

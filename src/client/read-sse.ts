@@ -1,5 +1,7 @@
 export interface ServerEvent {
   readonly id: string | undefined
+  /** Its name, where it is not a message like all others. */
+  readonly event: string | undefined
   readonly data: string
 }
 
@@ -31,10 +33,12 @@ export async function* readSse(
 
 function parseBlock(block: string): ServerEvent | undefined {
   let id: string | undefined
+  let event: string | undefined
   const data: string[] = []
   for (const line of block.split(/\r?\n/)) {
     if (line.startsWith('id:')) id = line.slice(3).trim()
+    else if (line.startsWith('event:')) event = line.slice(6).trim()
     else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))
   }
-  return data.length === 0 ? undefined : { id, data: data.join('\n') }
+  return data.length === 0 ? undefined : { id, event, data: data.join('\n') }
 }

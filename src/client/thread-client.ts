@@ -1,11 +1,20 @@
+import {
+  callback,
+  checkOptions,
+  flag,
+  having,
+  type OptionTable,
+  text,
+  wholeNumber,
+} from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import type { ApiError } from '../protocol/api-error.ts'
-import { type Api, createApi, type ApiOptions } from './api.ts'
+import { type Api, apiRules, createApi, type ApiOptions } from './api.ts'
 import { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
-import { createExternalStore, type ExternalStore } from './external-store.ts'
+import { createExternalStore, type ObservableStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
 import { browserNetwork, type Network } from './network.ts'
 
@@ -28,9 +37,11 @@ export interface ThreadSnapshot {
   readonly isLoadingOlder: boolean
   readonly isRunning: boolean
   readonly connection: Connection
+  /** The server cannot store anything right now; what is shown is stored. */
+  readonly isSavingInterrupted: boolean
 }
 
-export interface ThreadClient extends ExternalStore<ThreadSnapshot> {
+export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly loadOlder: () => Promise<void>
   readonly send: (
     parts: readonly UserPart[],
@@ -70,6 +81,16 @@ export interface ThreadClientOptions extends ApiOptions {
   readonly network?: Network
 }
 
+export const threadClientRules: OptionTable<ThreadClientOptions> = {
+  ...apiRules,
+  threadId: text(),
+  pageSize: wholeNumber(1, 200, '30'),
+  isNew: flag('false'),
+  random: callback('Math.random'),
+  newId: callback('random ids'),
+  network: having('a network', ['isOnline', 'guard', 'wait'], 'the browser’s'),
+}
+
 interface LedgerPage {
   readonly results: readonly Message[]
   readonly nextCursor: string | null
@@ -81,6 +102,7 @@ interface LedgerPage {
  * is what is stored, and what was written here and is on its way.
  */
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
+  checkOptions('createThreadClient', options, threadClientRules)
   const { threadId, pageSize = 30, network = browserNetwork } = options
   const api: Api = createApi(options)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
@@ -100,6 +122,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isLoadingOlder: false,
       isRunning: false,
       connection: { status: 'idle' },
+      isSavingInterrupted: false,
     },
     () => {
       if (exists) connect()
@@ -133,7 +156,9 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     disconnect = () => controller.abort()
     const onConnection = (event: ConnectionEvent) => {
       const connection = nextConnection(store.getSnapshot().connection, event)
-      if (!controller.signal.aborted) show({ connection })
+      // A new connection is told again, if it is still so.
+      const saving = event.type === 'opened' ? { isSavingInterrupted: false } : {}
+      if (!controller.signal.aborted) show({ connection, ...saving })
       return connection.status === 'backing-off' ? connection.delayMs : null
     }
     void followThread(
@@ -143,6 +168,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         position: () => view.seq,
         load: loadNewest,
         onFrame: (frame: EventFrame) => apply(toChanges(frame)),
+        onSaving: ({ status }) => show({ isSavingInterrupted: status === 'saving-interrupted' }),
         onConnection,
         random: options.random ?? Math.random,
         isOnline: network.isOnline,

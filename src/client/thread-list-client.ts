@@ -1,4 +1,5 @@
-import { type ApiOptions, createApi } from './api.ts'
+import { checkOptions } from '../core/check-options.ts'
+import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
 export interface ThreadItem {
@@ -34,6 +35,7 @@ interface ThreadPage {
 
 /** The list of threads, newest activity first. */
 export function createThreadListClient(options: ApiOptions = {}): ThreadListClient {
+  checkOptions('createThreadListClient', options, apiRules)
   const api = createApi(options)
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []

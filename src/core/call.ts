@@ -13,7 +13,13 @@ export type CallOutput =
 
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
 export type CallDenial = 'denied' | 'superseded'
-export type CallInterruption = 'stream-failed' | 'crashed' | 'over-limit' | 'superseded'
+/** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
+export type CallInterruption =
+  | 'stream-failed'
+  | 'crashed'
+  | 'over-limit'
+  | 'superseded'
+  | 'no-result'
 export type CallCause = CallFailure | CallDenial | CallInterruption | 'stopped'
 
 /** How a call ends. Each has the causes that can lead to it and no others (CL2). */
@@ -40,6 +46,13 @@ export interface Decision {
   readonly feedback?: string
   /** Decided by a policy, not by a person. */
   readonly automatic?: true
+}
+
+/** A request for approval that was not made by the engine's own policy. The answer must carry its id. */
+export interface ApprovalRequest {
+  readonly id: string
+  /** What the AI SDK signs a request with, so that it knows its own again. */
+  readonly signature?: string
 }
 
 /** What a person said about a call whose outcome is unknown (CR3). */
@@ -70,9 +83,13 @@ interface CallBase extends CallOrigin {
   readonly proposedInput?: Json
   /** What the tool's policy said when the call was recorded; a later change rewrites nothing (FD4). */
   readonly approval: 'required' | 'not-required'
+  /** Where somebody else asked for approval: the provider, or a loop of the host's own. */
+  readonly approvalRequest?: ApprovalRequest
   readonly decision?: Decision
   readonly resolution?: Resolution
   readonly resultProviderMetadata?: JsonObject
+  /** The step in which the result of a provider's own call came, where that is a later one. */
+  readonly resultStep?: number
   readonly createdAt: number
   readonly startedAt?: number
 }

@@ -51,6 +51,12 @@ export function changeCall(call: Call, event: CallEvent, to: CallLife): Call {
       const revised = { ...call, name: event.name, input }
       return to === 'ready' ? { ...withoutState(revised), state: 'ready' } : revised
     }
+    case 'call-approval-requested': {
+      // Whoever asks has not begun: that it was taken for started was a guess of whoever recorded it.
+      const { startedAt: _, ...waiting } = withoutState(call)
+      const { request: approvalRequest } = event
+      return { ...waiting, approval: 'required', approvalRequest, state: 'awaiting-approval' }
+    }
     case 'call-decided': {
       const decided = {
         ...withoutState(call),
@@ -135,11 +141,22 @@ type WithoutState = Omit<Call, 'state' | StateFields>
 /** What a call becomes that is still open when its turn ends. */
 export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {
   if (ending.kind === 'stopped') return { state: 'stopped', cause: 'stopped' }
-  // It had started and nobody saw its end: to say that it did nothing would be a guess.
-  if (call.state === 'running') return { state: 'unknown', cause: 'crashed' }
+  // What a provider runs has no effect here that a person could look into; and a turn that is done is so
+  // because the provider said it was.
+  if (call.providerExecuted === true) {
+    if (ending.kind === 'completed' || ending.kind === 'no-answer') {
+      return { state: 'interrupted', cause: 'no-result' }
+    }
+  } else if (call.state === 'running') {
+    // It had started and nobody saw its end: to say that it did nothing would be a guess.
+    return { state: 'unknown', cause: 'crashed' }
+  }
   switch (ending.kind) {
     case 'superseded':
-      return { state: 'denied', cause: 'superseded' }
+      // Only who is asked can be taken to have said no.
+      return call.state === 'awaiting-approval'
+        ? { state: 'denied', cause: 'superseded' }
+        : { state: 'interrupted', cause: 'superseded' }
     case 'failed':
       return { state: 'interrupted', cause: 'stream-failed' }
     case 'cut-off':

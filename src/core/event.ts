@@ -1,4 +1,11 @@
-import type { CallOrigin, CallOutcome, CallOutput, Decision, Resolution } from './call.ts'
+import type {
+  ApprovalRequest,
+  CallOrigin,
+  CallOutcome,
+  CallOutput,
+  Decision,
+  Resolution,
+} from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
@@ -47,6 +54,12 @@ export type TurnFact =
       readonly input: Json
       readonly isPartial: boolean
     }
+  /** Somebody else than the engine's policy wants a person to accept a call that was recorded without. */
+  | {
+      readonly type: 'call-approval-requested'
+      readonly callId: CallId
+      readonly request: ApprovalRequest
+    }
   | {
       readonly type: 'call-decided'
       readonly callId: CallId
@@ -91,7 +104,15 @@ export type ThreadFact =
       readonly metadata?: Json
     }
   /** Regenerate and edit: out of every view and page, kept in the ledger. */
-  | { readonly type: 'messages-retired'; readonly messageIds: readonly MessageId[] }
+  | {
+      readonly type: 'messages-retired'
+      readonly messageIds: readonly MessageId[]
+      /**
+       * Only where a thread was rewritten: what stood from this number up to here was taken out for
+       * good, and the messages may come again under the same ids.
+       */
+      readonly from?: Seq
+    }
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */

@@ -119,7 +119,15 @@ function applyCallEvent(draft: TurnDraft, event: CallEvent): void {
   const { from, to } = callTransition(event, lifeOf(place.call))
   // Storage refuses these; a damaged ledger may hold them. The first end of a call stands (CL2).
   if (!from.includes(lifeOf(place.call))) return
-  draft.replaceCall(place, changeCall(place.call, event, to))
+  const changed = changeCall(place.call, event, to)
+  draft.replaceCall(place, event.type === 'call-settled' ? withResultStep(draft, changed) : changed)
+}
+
+/** A provider is told its late results where it gave them, so the place is kept. */
+function withResultStep(draft: TurnDraft, call: Call): Call {
+  const step = draft.lastStep()?.index ?? call.step
+  const isLate = call.providerExecuted === true && step !== call.step
+  return isLate ? { ...call, resultStep: step } : call
 }
 
 function changeText(

@@ -5,6 +5,11 @@ export type ErrorCode =
   | 'bad-limit'
   | 'bad-event'
   | 'bad-request'
+  /** What the host's own code was given: never the fault of whoever sent a request. */
+  | 'bad-option'
+  | 'no-model'
+  /** Of a backend behind the recording proxy. */
+  | 'backend'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'
@@ -19,9 +24,19 @@ export type ErrorCode =
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'
   readonly code: ErrorCode
+  /**
+   * Of a store: certainly nothing was stored, and the same may work a moment later (locked, not there, full).
+   * After any other fault it is not known what was stored, and nothing may be written twice.
+   */
+  readonly isTemporary: boolean
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly isTemporary?: boolean } = {},
+  ) {
     super(message, options)
     this.code = code
+    this.isTemporary = options.isTemporary ?? false
   }
 }

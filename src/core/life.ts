@@ -41,6 +41,8 @@ export function callTransition(event: CallEvent, current: CallLife): Transition<
         from: ['streaming', 'ready', 'running'],
         to: current === 'streaming' && !event.isPartial ? 'ready' : current,
       }
+    case 'call-approval-requested':
+      return { from: ['ready', 'running'], to: 'awaiting-approval' }
     case 'call-decided':
       return {
         from: ['awaiting-approval'],

@@ -1,6 +1,7 @@
 import type { LedgerEvent, NewEvent } from './event.ts'
 import type { MessageId, Seq } from './ids.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
+import { deepestJson, isDeeperThan } from './json-depth.ts'
 
 /** What is known of a stored event from outside its payload. */
 export interface EventPlace {
@@ -26,7 +27,13 @@ export function parseEvent({ turnId, ...place }: EventPlace, payload: unknown): 
 /** For events from outside: says what is wrong with one, or `undefined` if it can be stored. */
 export function findEventFault(event: NewEvent): string | undefined {
   if (!Number.isSafeInteger(event.at)) return '`at` is a whole number of milliseconds.'
-  return findFault(event as unknown as JsonObject, 'turnId' in event)
+  const fault = findFault(event as unknown as JsonObject, 'turnId' in event)
+  if (fault !== undefined) return fault
+  // Pieces of text are flat, and nearly all that is written.
+  const isPiece = 'delta' in event && !('providerMetadata' in event)
+  return !isPiece && isDeeperThan(event, deepestJson)
+    ? `A ${event.type} is nested deeper than ${deepestJson} levels.`
+    : undefined
 }
 
 type Check = (value: unknown) => boolean
@@ -79,6 +86,10 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     name: string,
     input: present,
     isPartial: (value) => typeof value === 'boolean',
+  },
+  'call-approval-requested': {
+    callId: string,
+    request: (value) => isJsonObject(value) && string(value.id),
   },
   'call-decided': { callId: string, decision: tagged('kind', 'accepted', 'rejected') },
   'call-started': { callId: string },

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import { deepestJson, isDeeperThan } from './json-depth.ts'
 
 /**
  * Reads as much of a JSON text as is certain. A string, array or object that is cut off is given as
@@ -9,9 +10,9 @@ import type { Json } from './json.ts'
 export function parsePartialJson(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json
-    if (typeof value !== 'number') return value
+    if (typeof value !== 'number' && !isDeeperThan(value, deepestJson)) return value
   } catch {
-    // Cut off or broken: read it by hand below.
+    // Cut off or broken: read it by hand below, as far as it may be deep.
   }
   return new PartialReader(text).read()
 }
@@ -31,7 +32,6 @@ const escapes: Readonly<Record<string, string>> = {
   r: '\r',
   t: '\t',
 }
-const deepest = 512
 
 /** `done: false` once the text ran out or went wrong: every container above closes where it is. */
 class PartialReader {
@@ -50,7 +50,7 @@ class PartialReader {
   #value(depth: number): Json | undefined {
     this.#skipSpace()
     const char = this.#text[this.#at]
-    if (char === undefined || depth > deepest) return this.#stop()
+    if (char === undefined || depth > deepestJson) return this.#stop()
     if (char === '"') return this.#string()
     if (char === '[') return this.#array(depth)
     if (char === '{') return this.#object(depth)

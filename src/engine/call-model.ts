@@ -1,5 +1,5 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
-import { toDirectCall, toDirectPart } from './direct-part.ts'
+import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import {
   type LayerCall,
   type LayeredCall,
@@ -82,7 +82,14 @@ async function translate(
   said: ProviderPart,
   tools: ToolSet | undefined,
 ): Promise<readonly Part[]> {
-  const call =
-    tools !== undefined && said.type === 'tool-call' ? await toDirectCall(said, tools) : undefined
-  return call === undefined ? layered.translate(said) : [call]
+  if (said.type === 'tool-call') {
+    const call =
+      toDeepCall(said) ?? (tools === undefined ? undefined : await toDirectCall(said, tools))
+    return call === undefined ? layered.translate(said) : [call]
+  }
+  const parts = await layered.translate(said)
+  // The layer drops the word that tells a rough image from the finished one (CL10).
+  return said.type === 'tool-result' && said.preliminary === true
+    ? parts.map((part) => (part.type === 'tool-result' ? { ...part, preliminary: true } : part))
+    : parts
 }

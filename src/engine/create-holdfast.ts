@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai'
 import {
   type CallId,
   type MessageId,
@@ -7,6 +8,8 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { addToolOutputs, type ToolOutput, type ToolOutputResult } from './add-tool-outputs.ts'
+import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
@@ -14,10 +17,12 @@ import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
-import { type ProvidedOutput, provideOutputs } from './provide-outputs.ts'
-import { type RecordedPart, type Recording, record } from './record.ts'
+import { type Recording, type RecordRequest, record } from './record.ts'
+import type { RecordedSource } from './recorded-parts.ts'
 import { recoverAbandoned } from './recover.ts'
+import { readModelMessages } from './resume-recorded.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
 import { FencedError } from './append-refusal.ts'
@@ -47,17 +52,33 @@ export interface Holdfast {
   stop(threadId: ThreadId): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ResolveRequest): Promise<ResolveResult>
-  /** Results of tools that the client runs; how many of them were waited for. */
-  provideOutputs(threadId: ThreadId, outputs: readonly ProvidedOutput[]): Promise<number>
+  /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
+  addToolOutputs(
+    threadId: ThreadId,
+    outputs: readonly ToolOutput[],
+  ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
-  /** Stores the stream of a `streamText` that the host runs itself; see `record.ts` for what can hold. */
-  record(source: AsyncIterable<RecordedPart>, request: SendRequest): Promise<Recording>
+  /**
+   * Stores the stream of a loop that the host runs itself: `result.stream` of a `streamText`, a UI
+   * message stream, or plain text. With a message it answers that; with `{continue: turnId}` it goes on
+   * with the thread's last turn, after an approval or a result of the client.
+   */
+  record(source: RecordedSource, request: RecordRequest): Promise<Recording>
+  /**
+   * What a model is to be sent of the thread, from the ledger: for the host's own loop. A call that was
+   * accepted and has not run is in it as the AI SDK wants it, so that `streamText` runs it.
+   */
+  modelMessages(threadId: ThreadId): Promise<ModelMessage[]>
   /** For people who run their own loop and write its calls themselves. */
   readonly toolCalls: ToolCallRepository
   /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
   recover(): Promise<number>
   readonly clock: Clock
+  /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
+  readonly saving: () => 'ok' | 'interrupted'
+  /** Rejects if the store does not answer, or does not take what is written. */
+  ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
   running(): readonly ThreadId[]
@@ -73,7 +94,14 @@ export interface DecideRequest {
   readonly decisions: readonly DecisionRequest[]
 }
 
+/**
+ * The engine of one process: takes messages, runs turns, and tells whoever follows.
+ *
+ * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
+ * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
+ */
 export function createHoldfast(options: HoldfastOptions): Holdfast {
+  checkHoldfastOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
@@ -160,17 +188,25 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     stop: (threadId) => stopRun(engine, threadId),
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
-    provideOutputs: (threadId, outputs) => provideOutputs(engine, threadId, outputs),
+    addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
     subscribe: (threadId, after, signal) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal),
     record: (source, request) => record(engine, newCallId, source, request),
+    modelMessages: (threadId) => readModelMessages(engine, threadId),
     toolCalls: createToolCallRepository({
       store,
       append: engine.append,
       now: clock.now,
       newCallId,
+      onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,
+    saving: () => committer.saving,
+    async ready() {
+      await store.findAbandonedRuns(1)
+      // To no thread: it goes the way of every write and leaves nothing.
+      await committer.submit({ threadId: parseThreadId(newId('thread')), events: [] })
+    },
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,
@@ -179,12 +215,15 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     running: () => [...engine.runs.keys()],
     recover,
     settled,
-    async close({ graceMs = 0 } = {}) {
+    async close(how = {}) {
+      checkOptions('close', how, { graceMs: milliseconds(0, longestTimerMs, '0') })
+      const { graceMs = 0 } = how
       stopRecovery()
       const finished = new AbortController()
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
       for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      committer.stopWaiting()
       await settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.
       stopHeart()

@@ -3,12 +3,13 @@ import type { Call, Decision } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
+import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { hashInput } from './hash-input.ts'
 import { type Telling, tellTurn } from './tell-turn.ts'
-import { toJson } from './to-json.ts'
+import { toGivenJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
 export interface DecisionRequest {
@@ -115,9 +116,10 @@ async function findArgsFault(
 ): Promise<string | undefined> {
   const tool = engine.toolbox.find(name)
   if (tool === undefined) return `There is no tool called "${name}".`
+  if (isDeeperThan(args, deepestValue)) return `They are nested deeper than ${deepestValue} levels.`
   const schema = asSchema(tool.inputSchema)
   try {
-    const checked = await schema.validate?.(toJson(args))
+    const checked = await schema.validate?.(toGivenJson('args', args))
     return checked === undefined || checked.success ? undefined : sayFault(checked.error)
   } catch (error) {
     return sayFault(error)
@@ -127,11 +129,13 @@ async function findArgsFault(
 /** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
 function sayFault(error: unknown): string {
   const { issues } = error as { readonly issues?: unknown }
-  if (!Array.isArray(issues) || issues.length === 0) return messageOf(error)
+  if (!Array.isArray(issues) || issues.length === 0) {
+    return messageOf(error) || 'The tool’s schema refused them and gave no reason.'
+  }
   return issues
     .map(({ path, message }: { readonly path?: unknown; readonly message?: unknown }) => {
-      const place = Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ` : ''
-      return `${place}${String(message)}`
+      const place = Array.isArray(path) && path.length > 0 ? `${path.map(String).join('.')}: ` : ''
+      return `${place}${messageOf(message) || 'is not what it should be'}`
     })
     .join('; ')
 }

@@ -1,4 +1,5 @@
 import { asSchema, type ToolSet } from 'ai'
+import { deepestValue, depthOfText } from '../core/json-depth.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Part, ProviderPart } from './sdk-layer.ts'
 
@@ -92,6 +93,14 @@ export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Calle
     ...(tool.metadata === undefined ? {} : { toolMetadata: tool.metadata }),
     ...(part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata }),
   }
+}
+
+/** A call whose arguments nobody could walk through: its schema is not asked, and their text is kept (CL6a). */
+export function toDeepCall(part: Calling): Called | undefined {
+  if (part.providerExecuted === true || depthOfText(part.input) <= deepestValue) return undefined
+  const { toolCallId, toolName, input } = part
+  const error = new Error(`The arguments are nested deeper than ${deepestValue} levels.`)
+  return { type: 'tool-call', toolCallId, toolName, input, dynamic: true, invalid: true, error }
 }
 
 const findTool = (tools: ToolSet, name: string): ToolSet[string] | undefined =>

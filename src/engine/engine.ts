@@ -25,7 +25,11 @@ export interface Engine {
   readonly toolbox: Toolbox
   readonly holder: string
   readonly emit: Hooks
+  /** None: every answer is recorded from a loop of the host's own. */
+  readonly model: LanguageModel | undefined
   readonly newMessageId: () => MessageId
+  /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
+  readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** Writes to a thread without a run of its own, and tells followers. */
@@ -66,7 +70,7 @@ export interface EngineParts {
   readonly toolbox: Toolbox
   readonly holder: string
   readonly emit: Hooks
-  readonly model: LanguageModel
+  readonly model: LanguageModel | undefined
   readonly instructions: Instructions | undefined
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
@@ -109,6 +113,9 @@ export function createEngine(parts: EngineParts): Engine {
       textDelayMs: options.textDelayMs,
       onStopRequested: () => live.run?.interrupt({ kind: 'stop' }),
       onFault: (error) => live.run?.interrupt({ kind: 'fault', error }),
+      onIgnored: (events) => {
+        for (const { type, callId } of events) if (type === 'call-settled') hooks.endIgnored(callId)
+      },
     })
     const history = async () =>
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
@@ -129,6 +136,7 @@ export function createEngine(parts: EngineParts): Engine {
 
   return {
     ...parts,
+    continuations: new Map(),
     runs,
     append,
     async begin(begin) {

@@ -3,7 +3,7 @@ import type { Call, CallOutcome } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Clock } from './clock.ts'
-import { toJson } from './to-json.ts'
+import { toJson, UnstorableError } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
 export interface ToolRun {
@@ -35,7 +35,11 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     return { state: 'failed', cause: 'timeout', error }
   } catch (error) {
     if (run.signal.aborted) return stopped
-    return { state: 'failed', cause: 'tool-error', error: messageOf(error) }
+    const text =
+      error instanceof UnstorableError
+        ? `The tool returned a value that cannot be stored: it ${error.message}.`
+        : messageOf(error)
+    return { state: 'failed', cause: 'tool-error', error: text }
   } finally {
     cancel?.()
     run.signal.removeEventListener('abort', stop)

@@ -51,6 +51,8 @@ export type LifecycleEvent =
       readonly events: number
       readonly ms: number
     }
+  /** A second end of a call, or one of a call that is not there. The first end stands (CL2). */
+  | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn)
   /** A call that a dead process had started: nobody knows how it ended. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
@@ -65,6 +67,7 @@ export interface RunHooks {
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
   outcomeUnknown(callId: string): void
+  endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
   turnLost(error?: unknown): void
@@ -97,6 +100,7 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
+    endIgnored: (callId) => emit({ type: 'end-ignored', ...place, callId }),
     turnPaused: (waitingFor) => emit({ type: 'turn-paused', ...place, waitingFor }),
     turnEnded: (ending, turn) =>
       emit({

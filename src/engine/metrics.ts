@@ -13,6 +13,8 @@ export interface Metrics {
   readonly takeovers: number
   readonly unknownOutcomes: number
   readonly modelRetries: number
+  /** Ends of calls that had ended already, or were never heard of: ignored, wherever they came from. */
+  readonly ignoredEnds: number
 }
 
 export interface MetricsCounter {
@@ -30,6 +32,7 @@ export function createMetrics(): MetricsCounter {
   let takeovers = 0
   let unknownOutcomes = 0
   let modelRetries = 0
+  let ignoredEnds = 0
   const add = (counts: Record<string, number>, key: string) => {
     counts[key] = (counts[key] ?? 0) + 1
   }
@@ -49,6 +52,9 @@ export function createMetrics(): MetricsCounter {
           return
         case 'model-retried':
           modelRetries++
+          return
+        case 'end-ignored':
+          ignoredEnds++
           return
         case 'committed':
           commits++
@@ -70,6 +76,7 @@ export function createMetrics(): MetricsCounter {
       takeovers,
       unknownOutcomes,
       modelRetries,
+      ignoredEnds,
     }),
   }
 }

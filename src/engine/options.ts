@@ -1,4 +1,5 @@
-import type { Instructions, LanguageModel, ToolSet } from 'ai'
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSettings } from './call-model.ts'
@@ -8,7 +9,11 @@ import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
 export interface HoldfastOptions {
   readonly store: Store
-  readonly model: LanguageModel
+  /**
+   * Who answers. Without it this process answers nothing itself: every turn comes from `record`, the
+   * repository or an import, and `send`, `regenerate` and `continue` are refused as `no-model`.
+   */
+  readonly model?: LanguageModel
   readonly tools?: ToolSet
   /** What the engine must know of a tool beyond its definition: approval, repeatable, time limit. */
   readonly policies?: Readonly<Record<string, ToolPolicy>>
@@ -41,11 +46,28 @@ export interface HoldfastOptions {
   /** A call that started and whose end nobody saw: a person says, or the model is told. */
   readonly unknownOutcome?: 'wait' | 'tell-model'
 
+  /**
+   * For loops of the host's own: a turn that `record` stored waited for approvals or for the client, and
+   * all has been said. Run the loop with `messages` and record it with `{continue: turnId}`. Called in the
+   * process that took the last decision, after it was stored; not called again if that process dies.
+   */
+  readonly resumeRecorded?: ResumeRecorded
+
   /** Who this process is, for the lease. */
   readonly holder?: string
   readonly clock?: Clock
   readonly newId?: (kind: 'message' | 'call' | 'thread') => string
 }
+
+/** A turn of the host's own loop that waited for people or for the client, and waits no more. */
+export interface ResumableTurn {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  /** What the model is to be sent: the decisions are in it as the AI SDK wants them. */
+  readonly messages: ModelMessage[]
+}
+
+export type ResumeRecorded = (turn: ResumableTurn) => void | Promise<void>
 
 /** The same with every choice made. */
 export type EngineOptions = Required<
@@ -66,6 +88,7 @@ export type EngineOptions = Required<
 > & {
   readonly toolTimeoutMs: number | undefined
   readonly maxOutputChars: number | undefined
+  readonly resumeRecorded: ResumeRecorded | undefined
 }
 
 export const longestHistory = 1_000
@@ -77,6 +100,7 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     toolConcurrency: options.toolConcurrency ?? 10,
     toolTimeoutMs: options.toolTimeoutMs,
     maxOutputChars: options.maxOutputChars,
+    resumeRecorded: options.resumeRecorded,
     selectHistory: options.selectHistory ?? ((messages) => messages),
     modelRetries: options.modelRetries ?? 2,
     retryDelayMs: options.retryDelayMs ?? 500,

@@ -17,6 +17,8 @@ export interface NextOptions {
   /** Tools that this server runs itself; others are run by the client. */
   readonly isExecutable: (name: string) => boolean
   readonly isKnown: (name: string) => boolean
+  /** The provider may give the result of such a call in a later step. */
+  readonly isDeferred: (name: string) => boolean
   /** Whether the turn waits for a person when an outcome is unknown, or tells the model and goes on. */
   readonly unknownWaits: boolean
 }
@@ -27,6 +29,7 @@ export const nextOptions = (options: EngineOptions, toolbox: Toolbox): NextOptio
   unknownWaits: options.unknownOutcome === 'wait',
   isExecutable: toolbox.isExecutable,
   isKnown: (name) => toolbox.find(name) !== undefined,
+  isDeferred: toolbox.isDeferred,
 })
 
 /** Called with no step open: every step has ended or was abandoned. */
@@ -56,14 +59,38 @@ function waitOf(
   return open.some((call) => !call.providerExecuted) ? 'client' : undefined
 }
 
-function afterStep(turn: Turn, last: Step, { maxSteps }: NextOptions): NextAction {
+/** Steps without a call and without the awaited result after which it is no longer waited for. */
+const mostSilentSteps = 2
+
+/**
+ * Whether a call that the provider runs is still awaited. A provider that never comes back to it would
+ * otherwise be asked until the steps run out.
+ */
+function awaitsProvider(turn: Turn, { isDeferred }: NextOptions): boolean {
+  const pending = [...callsOf(turn)].filter(
+    (call) => call.providerExecuted === true && isOpenCall(call) && isDeferred(call.name),
+  )
+  if (pending.length === 0) return false
+  const results = [...callsOf(turn)].map(({ resultStep }) => resultStep)
+  const heard = turn.steps.findLastIndex(
+    ({ index, parts }) => parts.some(({ type }) => type === 'call') || results.includes(index),
+  )
+  return turn.steps.length - 1 - heard < mostSilentSteps
+}
+
+/** One that the model goes on from: a tool of ours, or the provider's own that somebody decided on. */
+const isAnswered = (part: Step['parts'][number]): boolean =>
+  part.type === 'call' && (part.providerExecuted !== true || part.decision !== undefined)
+
+function afterStep(turn: Turn, last: Step, options: NextOptions): NextAction {
+  const { maxSteps } = options
   const finishReason = last.status === 'ended' ? last.finishReason : 'interrupted'
   if (finishReason === 'length') return end({ kind: 'cut-off' })
   if (finishReason === 'content-filter') {
     const message = 'The model stopped because of its content filter.'
     return end({ kind: 'failed', error: { code: 'content-filter', message } })
   }
-  if (last.parts.some((part) => part.type === 'call' && !part.providerExecuted)) {
+  if (last.parts.some(isAnswered) || awaitsProvider(turn, options)) {
     const isSpent = turn.steps.length % maxSteps === 0
     return isSpent ? end({ kind: 'step-limit' }) : { kind: 'step', index: turn.steps.length }
   }

@@ -1,6 +1,7 @@
-import type { CallOutcome } from '../core/call.ts'
+import type { Call, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { callsOf, type Turn } from '../core/message.ts'
+import type { Toolbox } from './tool-policy.ts'
 
 /**
  * What a run that takes over a turn says first about what the one before left behind (CR3–CR5).
@@ -9,7 +10,7 @@ import { callsOf, type Turn } from '../core/message.ts'
  */
 export function planRecovery(
   turn: Turn,
-  isRepeatable: (name: string) => boolean,
+  { isRepeatable, isDeferred }: Pick<Toolbox, 'isRepeatable' | 'isDeferred'>,
   at: number,
 ): readonly NewTurnEvent[] {
   const events: NewTurnEvent[] = []
@@ -23,10 +24,19 @@ export function planRecovery(
       callId: callId as never,
       outcome,
     })
+  // A provider still owes the result of such a call of a step that ended; of one that broke off it does not.
+  const isOwed = (call: Call) =>
+    call.decision !== undefined ||
+    (isDeferred(call.name) && !(isCutOff && call.step === last.index))
   for (const call of callsOf(turn)) {
-    if (call.state === 'streaming' || (call.state === 'ready' && call.providerExecuted === true)) {
-      settle(call.id, { state: 'interrupted', cause: 'crashed' })
+    const isOpen = call.state === 'ready' || call.state === 'running'
+    if (call.providerExecuted === true) {
+      if (call.state === 'streaming' || (isOpen && !isOwed(call))) {
+        settle(call.id, { state: 'interrupted', cause: 'crashed' })
+      }
+      continue
     }
+    if (call.state === 'streaming') settle(call.id, { state: 'interrupted', cause: 'crashed' })
     if (call.state === 'running' && !isRepeatable(call.name)) {
       settle(call.id, { state: 'unknown', cause: 'crashed' })
     }

@@ -24,12 +24,13 @@ export async function recordCall(
     input,
     approval,
   })
+  // The provider runs it, whatever its arguments look like from here, and says what came of it.
+  if (call.providerExecuted === true) return [record('not-required')]
   if (part.invalid === true) {
     const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
     const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
-  if (call.providerExecuted === true) return [record('not-required')]
   let verdict: Verdict
   try {
     verdict = await run.toolbox.judge({
@@ -41,7 +42,8 @@ export async function recordCall(
     })
   } catch (error) {
     // A policy that throws has not said that the tool may run.
-    const text = `The approval policy of this tool failed: ${messageOf(error)}`
+    const why = messageOf(error) || 'it gave no reason'
+    const text = `The approval policy of this tool failed: ${why}`
     const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }

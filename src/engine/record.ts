@@ -1,220 +1,232 @@
-import { NoSuchToolError, type TextStreamPart, type ToolSet } from 'ai'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
-import type { CallId, MessageId } from '../core/ids.ts'
-import type { ItemPart, TurnEnding } from '../core/message.ts'
-import { withDefined } from '../core/with-defined.ts'
+import { assertNever } from '../core/assert-never.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../core/ids.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import type { Message, Turn } from '../core/message.ts'
+import { parseAnswers } from '../protocol/chat-body.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
-import type { RunHooks } from './hooks.ts'
-import { StreamCutError, toModelFault } from './model-error.ts'
-import { end, type Interruption, type StartedRun } from './run.ts'
-import type { RunLedger } from './run-ledger.ts'
-import { type SendRequest, type SendResult, send } from './send.ts'
-import { toJson } from './to-json.ts'
+import { toKnownTurn } from './known-turn.ts'
+import { addToolOutputs, toToolOutput } from './add-tool-outputs.ts'
+import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
+import { closeSource, type Recorded, startRecording } from './recording.ts'
 import {
-  createPartTranslator,
-  messageOf,
-  type PartTranslator,
-  type SdkCall,
-  toFinishReason,
-  toUsage,
-} from './translate-part.ts'
+  type RecordedTurn,
+  type RecordingResponseOptions,
+  toRecordingResponse,
+} from './recording-response.ts'
+import { readLatest } from './read-latest.ts'
+import { type SendRequest, type SendResult, send } from './send.ts'
 
-/** What a `streamText` gives, and what a host sends beside it. */
-export type RecordedPart = TextStreamPart<ToolSet> | RecordedData
+/** The turn goes on that a loop of the host's own began: it waited, or was broken off. */
+export interface ContinueRecording {
+  readonly threadId: ThreadId
+  /** The thread's last turn. */
+  readonly continue: MessageId
+  /**
+   * The assistant's message as the client sent it back: approvals and results of the client's tools that
+   * are in it are stored, and `toResponse` tells only what the client does not have.
+   */
+  readonly message?: unknown
+  /** Who decided on the calls that the stream shows to be decided. @default 'host' */
+  readonly by?: string
+}
 
-/** A `data-<name>` of the host's own; one with the same name and id takes the place of the earlier one. */
-export type RecordedData = Extract<ItemPart, { readonly type: 'data' }>
+export type RecordRequest = SendRequest | ContinueRecording
 
-/** `stream`: the same parts, each given on only after what it says has been stored. */
-export type Recording =
-  | {
-      readonly kind: 'recording'
-      readonly turnId: MessageId
-      readonly stream: ReadableStream<RecordedPart>
-      /** Resolves when the turn has been stored to its end. */
-      readonly done: Promise<void>
-    }
-  | Exclude<SendResult, { readonly kind: 'started' }>
+/** How a recording answers whoever asked, whatever became of the request. */
+interface WithResponse {
+  /** The turn as a UI message stream, read from the ledger; or why there is none, as the routes say it. */
+  toResponse(options?: RecordingResponseOptions): Response
+}
+
+export type Recording = WithResponse &
+  (
+    | {
+        readonly kind: 'recording'
+        readonly turnId: MessageId
+        /** The same parts with the ids that are stored, each given on only after what it says has been stored. */
+        readonly stream: ReadableStream<RecordedPart>
+        /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
+        readonly done: Promise<void>
+        /**
+         * For what turned out not to be taken at all: the message and its turn leave every view, and the
+         * message's id is free again. A thread that was made for it goes with it. Waits for `done`.
+         */
+        withdraw(): Promise<void>
+      }
+    | Exclude<SendResult, { readonly kind: 'started' }>
+  )
 
 /**
- * Stores the stream of a `streamText` that the host runs itself. The source is read to its end
- * whatever becomes of the reader, so a closed tab loses nothing.
+ * Stores the stream of a loop that the host runs itself. The source is read to its end whatever becomes
+ * of the reader, so a closed tab loses nothing.
  *
- * What holds: what is shown was stored before; every call ends; reload, page and stream agree; a
- * failed or cut-off stream keeps what came. What cannot hold, because the SDK runs the tools: that a
- * call is durable before its tool runs, that a tool runs at most once, approvals without a client,
- * and carrying the turn on after a crash (it is ended as interrupted instead).
+ * What holds: what is shown was stored before; every call ends or waits for somebody; reload, page and
+ * stream agree; a failed or cut-off stream keeps what came; whatever comes twice or in the wrong order
+ * changes nothing that was said. What cannot hold, because the host runs the tools: that a call is
+ * durable before its tool runs, that a tool runs at most once, and carrying the turn on after a crash
+ * (it is ended as interrupted instead).
  */
 export async function record(
   engine: Engine,
   newCallId: () => CallId,
-  source: AsyncIterable<RecordedPart>,
-  request: SendRequest,
+  source: RecordedSource,
+  request: RecordRequest,
 ): Promise<Recording> {
-  let recording: (Recorder & { readonly turnId: MessageId }) | undefined
-  const sent = await send(engine, request, (turnId): Work => (ledger, hooks) => {
-    const recorder = startRecorder({ engine, newCallId, source, turnId, ledger, hooks })
-    recording = { ...recorder, turnId }
-    return recorder.run
-  })
-  if (sent.kind !== 'started' || recording === undefined) return sent as Recording
-  const { stream, run, turnId } = recording
-  return { kind: 'recording', turnId, stream, done: run.done }
-}
-
-interface Recorder {
-  readonly run: StartedRun
-  readonly stream: ReadableStream<RecordedPart>
-}
-
-interface RecorderParts {
-  readonly engine: Engine
-  readonly newCallId: () => CallId
-  readonly source: AsyncIterable<RecordedPart>
-  readonly turnId: MessageId
-  readonly ledger: RunLedger
-  readonly hooks: RunHooks
-}
-
-function startRecorder({
-  engine,
-  newCallId,
-  source,
-  turnId,
-  ledger,
-  hooks,
-}: RecorderParts): Recorder {
-  const { clock, options } = engine
-  const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
-    {},
-    { highWaterMark: Number.POSITIVE_INFINITY },
-    { highWaterMark: Number.POSITIVE_INFINITY },
-  )
-  const output = writable.getWriter()
-  let interruption: Interruption | null = null
-  let interrupted = () => {}
-  const wasInterrupted = new Promise<'interrupted'>((resolve) => {
-    interrupted = () => resolve('interrupted')
-  })
-  let held: RecordedPart[] = []
-  let cancelTimer: (() => void) | null = null
-
-  const flush = async () => {
-    cancelTimer?.()
-    cancelTimer = null
-    const parts = held
-    held = []
-    await ledger.commit()
-    // Whoever reads may be gone; what they would have read is stored.
-    for (const part of parts) await output.write(part).catch(() => undefined)
+  const { threadId } = request
+  const begun = Promise.withResolvers<Recorded>()
+  const workFor =
+    (turnId: MessageId): Work =>
+    (ledger, hooks) => {
+      const by = 'continue' in request ? (request.by ?? 'host') : 'host'
+      const recorded = startRecording({
+        engine,
+        newCallId,
+        source,
+        by,
+        threadId,
+        turnId,
+        ledger,
+        hooks,
+      })
+      begun.resolve(recorded)
+      return recorded.run
+    }
+  const sent =
+    'continue' in request
+      ? await continueRecorded(engine, request, workFor)
+      : await send(engine, request, workFor)
+  const feed = {
+    store: engine.store,
+    subscribe: (id: ThreadId, after: number, signal = new AbortController().signal) =>
+      engine.hub.follow(id, after, signal),
   }
-
-  const consume = async (): Promise<TurnEnding> => {
-    let translator: PartTranslator | undefined
-    const iterator = source[Symbol.asyncIterator]()
-    while (true) {
-      const read = await Promise.race([iterator.next(), wasInterrupted])
-      if (read === 'interrupted' || read.done === true) break
-      const part = read.value
-      const next = translatorFor(part, translator)
-      translator = next
-      for (const event of facts(part, next)) ledger.push(event)
-      held.push(part)
-      if (isUrgent(part)) await flush()
-      else cancelTimer ??= clock.after(options.textDelayMs, () => void flush().catch(fault))
-      if (part.type === 'abort') return { kind: 'stopped' }
-      if (part.type === 'error') throw part.error
-      if (part.type === 'finish') {
-        if (part.finishReason === 'interrupted') throw new StreamCutError('no end of the stream')
-        return { kind: part.finishReason === 'length' ? 'cut-off' : 'completed' }
+  const respond = (turn: RecordedTurn) => (options?: RecordingResponseOptions) =>
+    toRecordingResponse(feed, turn, options)
+  if (sent.kind === 'started') {
+    const { turnId } = sent
+    const { stream, run, lost } = await begun.promise
+    // A client that goes on with a turn has it, and would be shown twice what it is told again.
+    const known = 'continue' in request ? { known: knownTo(request, sent.turn) } : {}
+    const toResponse = respond({ threadId, turnId, lost, ...known })
+    const withdraw = async () => {
+      await run.done
+      await withdrawTurn(engine, request, turnId)
+    }
+    return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
+  }
+  // Nobody reads it: whoever makes it is told so.
+  closeSource(source[Symbol.asyncIterator]())
+  switch (sent.kind) {
+    case 'joined':
+    case 'repeated':
+      return { ...sent, toResponse: respond({ threadId, turnId: sent.turnId }) }
+    case 'run-active':
+      return {
+        ...sent,
+        toResponse: () => refuse(409, 'run-active', 'An answer is being produced in this thread.'),
       }
-    }
-    // The host's own loop is told by its stream being closed; nobody waits for it.
-    if (interruption !== null) void iterator.return?.().catch(() => undefined)
-    if (interruption?.kind === 'stop') return { kind: 'stopped' }
-    throw interruption?.kind === 'fault' ? interruption.error : new StreamCutError('no finish')
-  }
-
-  const translatorFor = (part: RecordedPart, current: PartTranslator | undefined): PartTranslator =>
-    part.type === 'start-step' || current === undefined
-      ? createPartTranslator({
-          turnId,
-          step: current === undefined ? 0 : current.step + 1,
-          now: clock.now,
-          newCallId,
-        })
-      : current
-
-  const fact = (event: TurnFact): NewTurnEvent => ({ ...event, turnId, at: clock.now() })
-
-  const facts = (part: RecordedPart, translator: PartTranslator): readonly NewTurnEvent[] => {
-    switch (part.type) {
-      case 'start-step':
-        return [fact({ type: 'step-started', step: translator.step })]
-      case 'finish-step': {
-        const finishReason = toFinishReason(part.finishReason)
-        const step = { type: 'step-ended', finishReason, usage: toUsage(part.usage) } as const
-        return [fact(withDefined(step, { model: part.response.modelId }))]
+    case 'no-thread':
+      return {
+        ...sent,
+        toResponse: () => refuse(404, 'thread-not-found', 'There is no such thread.'),
       }
-      case 'tool-call':
-        return callFacts(part, translator).map(fact)
-      case 'data':
-        return [fact({ type: 'item-added', item: { ...part, data: toJson(part.data) } })]
-      default:
-        return translator.translate(part)
-    }
+    default:
+      return assertNever(sent)
   }
-
-  const fault = (error: unknown) => {
-    interruption ??= { kind: 'fault', error }
-    interrupted()
-  }
-
-  const work = async () => {
-    let ending: TurnEnding
-    try {
-      ending = await consume()
-      await flush()
-    } catch (error) {
-      const { code, message } = toModelFault(error)
-      ending = { kind: 'failed', error: { code, message } }
-    }
-    try {
-      await end({ ledger, clock, hooks }, ending)
-    } catch (error) {
-      hooks.turnLost(error)
-    }
-    await output.close().catch(() => undefined)
-  }
-
-  const run: StartedRun = {
-    done: work(),
-    interrupt(why) {
-      interruption ??= why
-      interrupted()
-    },
-  }
-  return { run, stream: readable }
 }
 
-const isUrgent = (part: RecordedPart): boolean =>
-  !/^(text|reasoning|tool-input)-/.test(part.type) && part.type !== 'start'
+async function withdrawTurn(
+  engine: Engine,
+  request: RecordRequest,
+  turnId: MessageId,
+): Promise<void> {
+  // What is only gone on with was there before.
+  if ('continue' in request) return
+  const { threadId, message, create } = request
+  const at = engine.clock.now()
+  const messageIds = [message.id, turnId]
+  await engine.append({ threadId, events: [{ type: 'messages-retired', at, messageIds }] })
+  if (create === undefined) return
+  const { last } = (await readLatest(engine.store, threadId)) ?? {}
+  if (last === undefined) await engine.store.deleteThread(threadId)
+}
 
-/** The SDK runs the tool when it likes: from here on the call may have started. */
-function callFacts(part: SdkCall, translator: PartTranslator): readonly TurnFact[] {
-  const call = translator.originOf(part)
-  const callId = call.id
-  const recorded: TurnFact = {
-    type: 'call-recorded',
-    callId,
-    call,
-    input: toJson(part.input),
-    approval: 'not-required',
+const refuse = (status: number, code: string, message: string): Response =>
+  Response.json({ error: { code, message } }, { status })
+
+const knownTo =
+  ({ message }: ContinueRecording, before: Turn) =>
+  (sdk: SdkVersion | undefined): Turn => {
+    const parts = isJsonObject(message) && Array.isArray(message.parts) ? message.parts : null
+    return parts === null ? before : toKnownTurn(before, parts as readonly Json[], sdk)
   }
-  if (part.invalid === true) {
-    const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
-    const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
-    return [recorded, { type: 'call-settled', callId, outcome }]
+
+/** Stores what people and the client's own tools said, as it stands in the message that came back. */
+async function takeAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+  const { threadId, message, by = 'host' } = request
+  if (!isJsonObject(message)) return
+  const { decisions, outputs } = parseAnswers(message)
+  await decideCalls(engine, threadId, by, decisions)
+  await addToolOutputs(engine, threadId, outputs.map(toToolOutput))
+}
+
+/** Takes the lease for a turn that is not over, or is to go on. */
+async function continueRecorded(
+  engine: Engine,
+  request: ContinueRecording,
+  workFor: (turnId: MessageId) => Work,
+): Promise<SendResult> {
+  const { threadId } = request
+  const turnId = parseMessageId(request.continue)
+  const before = await engine.store.readMessage(threadId, turnId)
+  // The host is going on already, and is not told to.
+  engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
+  try {
+    if (before?.role === 'assistant') await takeAnswers(engine, request)
+    return await beginContinuation(engine, threadId, turnId, before, workFor)
+  } finally {
+    engine.continuations.get(turnId)?.()
+    engine.continuations.delete(turnId)
   }
-  return call.providerExecuted === true ? [recorded] : [recorded, { type: 'call-started', callId }]
+}
+
+async function beginContinuation(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+  before: Message | null,
+  workFor: (turnId: MessageId) => Work,
+): Promise<SendResult> {
+  for (;;) {
+    const latest = await readLatest(engine.store, threadId)
+    if (latest === null) return { kind: 'no-thread' }
+    const { last, seq } = latest
+    if (before?.role !== 'assistant') {
+      throw new HoldfastError('message-not-found', 'There is no such turn to go on with.')
+    }
+    if (last?.id !== turnId) {
+      throw new HoldfastError('bad-request', 'Only the last turn of a thread can go on.')
+    }
+    if (last.role !== 'assistant' || last.progress.status === 'running') {
+      return { kind: 'run-active', turnId }
+    }
+    const events = [{ type: 'turn-resumed', turnId, at: engine.clock.now() }] as const
+    const result = await engine.begin({
+      threadId,
+      turnId,
+      how: 'continued',
+      events,
+      expectedSeq: seq,
+      work: workFor(turnId),
+    })
+    if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
+    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
+    if (result.kind === 'no-thread') return { kind: 'no-thread' }
+    if (result.kind !== 'stale') {
+      throw new HoldfastError('store-failed', `The turn could not go on: ${result.kind}.`)
+    }
+  }
 }

@@ -1,8 +1,10 @@
 import type { ThreadId } from '../core/ids.ts'
+import { foldTurn } from '../core/fold-turn.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AbandonedRun } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import { planRecovery } from './plan-recovery.ts'
+import { planBegun } from './recorder.ts'
 
 const atOnce = 100
 
@@ -33,14 +35,20 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
   ])
   if (thread === null || turn?.role !== 'assistant') return false
   const place = { threadId, turnId, expectedSeq: thread.seq }
-  const carriesOn = options.recovery === 'continue' && turn.recorded !== true
+  const canCarryOn = turn.recorded !== true && engine.model !== undefined
+  const carriesOn = options.recovery === 'continue' && canCarryOn
   if (turn.progress.status === 'running' && carriesOn) {
     const result = await engine.begin({ ...place, how: 'taken-over', events: [] })
     return result.kind === 'appended'
   }
   const at = clock.now()
   const isRunning = turn.progress.status === 'running'
-  const closing = isRunning ? planRecovery(turn, toolbox.isRepeatable, at) : []
+  const begun = turn.recorded === true ? planBegun(turn, at) : []
+  const known = foldTurn(
+    turn,
+    begun.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index })),
+  )
+  const closing = isRunning ? [...begun, ...planRecovery(known, toolbox, at)] : []
   const lease = {
     kind: 'acquire',
     holder: engine.holder,

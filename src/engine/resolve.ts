@@ -7,6 +7,7 @@ import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { tellTurn } from './tell-turn.ts'
+import { toGivenJson } from './to-json.ts'
 
 export interface ResolveRequest {
   readonly threadId: ThreadId
@@ -49,7 +50,7 @@ async function isLast(engine: Engine, threadId: ThreadId, turn: Turn): Promise<b
 function toEvent(engine: Engine, turn: Turn, request: ResolveRequest): NewTurnEvent {
   const { callId, resolution: kind, result, by } = request
   const at = engine.clock.now()
-  const output = { kind: 'inline', value: result ?? null } as const
+  const output = { kind: 'inline', value: toGivenJson('result', result) } as const
   return withDefined(
     { type: 'call-resolved', turnId: turn.id, at, callId, resolution: { kind, by, at } } as const,
     { output: kind === 'done' ? output : undefined },

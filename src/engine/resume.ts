@@ -3,6 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
+import { noModel } from './run.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }
@@ -12,6 +13,7 @@ export type ContinueResult =
 
 /** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
 export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
+  if (engine.model === undefined) throw noModel()
   while (true) {
     const latest = await readLatest(engine.store, threadId)
     if (latest === null) return { kind: 'no-thread' }

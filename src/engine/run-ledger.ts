@@ -1,7 +1,9 @@
+import { admitEvents } from '../core/admit-events.ts'
 import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallEvent } from '../core/life.ts'
 import type { Turn } from '../core/message.ts'
 import type { Append, AppendResult, Store } from '../store/store.ts'
 import { FencedError, toRefusalError } from './append-refusal.ts'
@@ -67,6 +69,8 @@ export interface RunLedgerOptions {
   readonly textDelayMs: number
   readonly onStopRequested: () => void
   readonly onFault: (error: unknown) => void
+  /** What was not written because it cannot happen to its call (CL2). */
+  readonly onIgnored?: (events: readonly CallEvent[]) => void
 }
 
 export function createRunLedger(options: RunLedgerOptions): RunLedger {
@@ -84,6 +88,26 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     cancelTimer?.()
     cancelTimer = null
     return buffer.take()
+  }
+
+  /** Must be called with nothing under way, or `turn` is not what these events will meet. */
+  const takeAdmitted = (): readonly NewTurnEvent[] => {
+    const { admitted, ignored } = admitEvents(turn, take())
+    if (ignored.length > 0) options.onIgnored?.(ignored)
+    return admitted
+  }
+
+  /**
+   * The store refused what this run thought legal, so somebody else has written about the same calls.
+   * If nobody has, the ledger and this run disagree, and nothing more may be written.
+   */
+  const lookAgain = async (refused: Illegal, events: readonly NewTurnEvent[]): Promise<void> => {
+    const before = seq
+    await catchUp(Number.POSITIVE_INFINITY)
+    if (seq > before) return
+    const error = toRefusalError(refused)
+    breakOff(events, error)
+    throw error
   }
 
   /** What `turn` becomes with these: kept, because they are most often committed next. */
@@ -125,7 +149,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
           if (outcome.stopRequested) options.onStopRequested()
           if (outcome.firstSeq !== seq + 1) await catchUp(outcome.firstSeq - 1)
           frame = absorb(events, outcome)
-        } else if (outcome.kind !== 'stale') throw toRefusalError(outcome)
+        } else if (outcome.kind !== 'stale' && outcome.kind !== 'illegal')
+          throw toRefusalError(outcome)
         return outcome
       } catch (error) {
         breakOff(events, error)
@@ -213,10 +238,16 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       for (const event of events) buffer.push(event)
       // One write at a time: if one fails, what follows must not be stored without it (LG3). Nothing
       // is lost by waiting, for the committer has one transaction under way at a time too.
-      while (underWay.length > 0) await last
-      const facts = take()
-      if (facts.length > 0) await submit({ events: facts, ...leaseFor('go-on') })
-      else if (broken !== null) throw broken
+      for (;;) {
+        while (underWay.length > 0) await last
+        const facts = takeAdmitted()
+        if (facts.length === 0) break
+        const result = await submit({ events: facts, ...leaseFor('go-on') })
+        if (result.kind !== 'illegal') return
+        buffer.restore(facts)
+        await lookAgain(result, facts)
+      }
+      if (broken !== null) throw broken
     },
 
     flushSoon() {
@@ -234,7 +265,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       const expected = expect()
       const planned = plan(expected)
       if (planned === null) return false
-      const facts = take()
+      const facts = takeAdmitted()
       const events = [...facts, ...planned]
       const folded =
         finish === 'seal'
@@ -244,6 +275,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if (result.kind === 'appended') return true
       buffer.restore(facts)
       if (result.kind === 'stale') await catchUp(result.seq)
+      if (result.kind === 'illegal') await lookAgain(result, events)
       return false
     },
 
@@ -283,6 +315,7 @@ interface Folded {
   readonly to: Turn
 }
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
+type Illegal = Extract<AppendResult, { readonly kind: 'illegal' }>
 
 const isOf = (event: object, turnId: MessageId): event is TurnEvent =>
   'turnId' in event && event.turnId === turnId

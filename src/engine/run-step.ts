@@ -1,6 +1,5 @@
-import type { CallOrigin } from '../core/call.ts'
+import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
-import type { Json } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Taken } from './call-model.ts'
@@ -8,7 +7,15 @@ import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
 import type { Part } from './sdk-layer.ts'
-import { createPartTranslator, type SdkCall, toFinishReason, toUsage } from './translate-part.ts'
+import {
+  createPartTranslator,
+  jsonObject,
+  type SdkCall,
+  toFinishReason,
+  toUsage,
+} from './translate-part.ts'
+
+const unfinished = 'The model ended its answer before the arguments of this call were complete.'
 
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
@@ -38,6 +45,9 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     step: index,
     now: run.clock.now,
     newCallId: run.newCallId,
+    turn: () => run.ledger.expected,
+    ends: 'provider-executed',
+    onUnmatched: (id) => run.hooks.endIgnored(id),
   })
   let model: string | undefined
   let finishReason: FinishReason = 'interrupted'
@@ -51,6 +61,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
     else {
       for (const event of await recordCall(run, part, call)) run.ledger.push(event)
+      for (const event of translator.early(part)) run.ledger.push(event)
       run.ledger.flushSoon()
     }
     return 'more'
@@ -58,16 +69,20 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
   const takeEnd = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
     const usage = toUsage(part.usage)
-    const providerMetadata = part.providerMetadata as { [key: string]: Json } | undefined
+    const providerMetadata = jsonObject(part.providerMetadata)
     const step = { type: 'step-ended', finishReason, usage } as const
+    for (const event of translator.drain()) run.ledger.push(event)
     const cutOff = [...translator.unfinished()]
     for (const { part: whole, call } of doubtful) {
       if (finishReason === 'length') cutOff.push(call.id)
       else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
     }
-    // A call that the token limit cut off has no whole arguments and never will (ST4).
+    // A call that was cut off has no whole arguments and never will. Only the token limit is a limit (ST4).
+    const outcome: CallOutcome =
+      finishReason === 'length'
+        ? { state: 'interrupted', cause: 'over-limit' }
+        : { state: 'failed', cause: 'invalid-input', error: unfinished }
     for (const callId of cutOff) {
-      const outcome = { state: 'interrupted', cause: 'over-limit' } as const
       run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
     }
     run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
@@ -118,4 +133,5 @@ function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
 
-const isResult = (part: Part): boolean => part.type === 'tool-result' || part.type === 'tool-error'
+const isResult = ({ type }: Part): boolean =>
+  type === 'tool-result' || type === 'tool-error' || type === 'tool-approval-request'

@@ -1,5 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
+import type { Call, CallOutcome } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
@@ -34,7 +36,7 @@ export interface RunParts {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
-  readonly model: LanguageModel
+  readonly model: LanguageModel | undefined
   readonly instructions: Instructions | undefined
   /** What stands before the turn, oldest first. */
   readonly history: () => Promise<readonly Message[]>
@@ -42,6 +44,13 @@ export interface RunParts {
   /** A person asked for more although the turn was over: begin with a step. */
   readonly force: boolean
 }
+
+/** Said before anything is stored, where there is nobody who could answer. */
+export const noModel = (): HoldfastError =>
+  new HoldfastError(
+    'no-model',
+    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
+  )
 
 export interface StartedRun {
   readonly done: Promise<void>
@@ -63,15 +72,17 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
-    modelId: typeof model === 'string' ? model : model.modelId,
+    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
     get prompt() {
       return prompt
     },
     async modelCall() {
+      if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { maxOutputChars } = options
-      const cut = maxOutputChars === undefined ? {} : { maxOutputChars }
-      prompt = projectPrompt([...history, ledger.turn], cut) as ModelMessage[]
+      const { isDeferred } = parts.toolbox
+      const how = maxOutputChars === undefined ? { isDeferred } : { isDeferred, maxOutputChars }
+      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { settings } = options
       return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
     },
@@ -96,7 +107,7 @@ async function drive(run: Run, force: boolean, why: () => Interruption | null): 
 /** Null: the turn waits for a person, and the lease has been given back. */
 async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   const { ledger, options, toolbox } = run
-  const mended = planRecovery(ledger.turn, toolbox.isRepeatable, run.clock.now())
+  const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
     if (event.type === 'call-settled' && event.outcome.state === 'unknown') {
@@ -152,7 +163,11 @@ function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
 /** Says the end, and gives the lease back with it. */
 export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
   const { ledger } = run
-  const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now())
+  // What a provider runs may have no result when all else is said and done: nothing stopped then (ST3a).
+  const isDone = ending.kind === 'completed' || ending.kind === 'no-answer'
+  const outcomeOf = (call: Call): CallOutcome =>
+    isDone ? { state: 'interrupted', cause: 'no-result' } : outcomeAtEnd(ending, call)
+  const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now(), outcomeOf)
   // A decision may come in just before the end: then the end is planned anew, with it.
   while (!(await ledger.commitIfCurrent(plan, 'seal')));
   run.hooks.turnEnded(ending, run.ledger.turn)

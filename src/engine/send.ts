@@ -7,8 +7,11 @@ import type { Json } from '../core/json.ts'
 import type { Message, Turn, TurnEnding, UserPart } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Begin, Engine, Work } from './engine.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
+import { noModel } from './run.ts'
+import { toGivenJson } from './to-json.ts'
 
 export interface SendRequest {
   readonly threadId: ThreadId
@@ -47,14 +50,26 @@ export type SendResult =
 const mostAttempts = 50
 
 /** With `work`, the answer is produced by something else than the engine's loop and recorded. */
-export function send(engine: Engine, request: SendRequest, work?: WorkFor): Promise<SendResult> {
+export async function send(
+  engine: Engine,
+  request: SendRequest,
+  work?: WorkFor,
+): Promise<SendResult> {
   const { message, replaces, threadId, create } = request
+  // Once, and before anything is read: what cannot be kept is refused before it costs anything (CL6a).
+  const content = withDefined(
+    { parts: toGivenJson('parts', message.parts) as unknown as readonly UserPart[] },
+    {
+      metadata:
+        message.metadata === undefined ? undefined : toGivenJson('metadata', message.metadata),
+    },
+  )
   let isNew = create !== undefined
   return attempt(
     engine,
     request,
     async () => {
-      const { id, ...content } = message
+      const { id } = message
       const at = engine.clock.now()
       const replyTo = id
       const added = { type: 'message-added', at, messageId: id, role: 'user', ...content } as const
@@ -144,6 +159,7 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
+  if (work === undefined && engine.model === undefined) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
     const planned = await plan()

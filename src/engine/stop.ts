@@ -1,18 +1,69 @@
-import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { StopRequest } from '../store/store.ts'
 import { wait } from './clock.ts'
 import type { Engine } from './engine.ts'
+import { createRunHooks } from './hooks.ts'
+import { readLatest } from './read-latest.ts'
 
 export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
 
 /**
- * Stops the run of a thread, wherever it runs (ST1). The holder ends it, so that everything it had
- * received is kept; one that does not answer within its lease is taken for dead and ended from here.
+ * Stops what a thread does, wherever it runs (ST1). The holder of a run ends it, so that everything it had
+ * received is kept; one that does not answer within its lease is taken for dead and ended from here. A
+ * turn that waits for a person or a client is run by nobody, and is ended from here too.
  */
 export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopResult> {
+  let stopped: MessageId | undefined
+  let running: MessageId | undefined
+  while (true) {
+    const request = await engine.store.requestStop(threadId)
+    if (request.kind === 'no-thread') return { kind: 'no-thread' }
+    if (request.kind === 'requested') {
+      // It was over, and another has begun since: that one nobody asked to stop.
+      if (stopped !== undefined && request.turnId !== stopped) return { kind: 'stopped' }
+      await stopLive(engine, threadId, request)
+      stopped = request.turnId
+    }
+    const latest = await readLatest(engine.store, threadId)
+    const turn = latest?.last?.role === 'assistant' ? latest.last : null
+    const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
+    if (latest !== null && isIt && turn.progress.status === 'waiting') {
+      if (await endWaiting(engine, threadId, turn, latest.seq)) return { kind: 'stopped' }
+      // Somebody was quicker, with a decision or a message: what there is to stop now is another thing.
+      continue
+    }
+    if (stopped !== undefined) return { kind: 'stopped' }
+    // It may have gone on between the two looks. One that seems to run twice without a lease is nobody's.
+    if (turn?.progress.status !== 'running' || running === turn.id) return { kind: 'idle' }
+    running = turn.id
+  }
+}
+
+async function endWaiting(
+  engine: Engine,
+  threadId: ThreadId,
+  turn: Turn,
+  seq: Seq,
+): Promise<boolean> {
+  const { clock, emit } = engine
+  const ending = { kind: 'stopped' } as const
+  const events = planTurnEnd(turn, ending, clock.now())
+  const seal = [turn.id]
+  const result = await engine.append({ threadId, events, expectedSeq: seq, seal })
+  if (result.kind !== 'appended') return false
+  createRunHooks({ threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
+  return true
+}
+
+/** Until the run that was asked to stop, and whoever took it over meanwhile, no longer runs. */
+async function stopLive(
+  engine: Engine,
+  threadId: ThreadId,
+  first: Extract<StopRequest, { readonly kind: 'requested' }>,
+): Promise<void> {
   const { store, clock, options } = engine
-  const first = await store.requestStop(threadId)
-  if (first.kind !== 'requested') return { kind: first.kind }
   const { turnId } = first
   let { fence } = first
   let asked = clock.now()
@@ -25,17 +76,16 @@ export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopR
       await untilOver(engine, threadId, turnId)
     }
     const left = await store.readMessage(threadId, turnId)
-    if (left?.role !== 'assistant' || left.progress.status !== 'running') break
+    if (left?.role !== 'assistant' || left.progress.status !== 'running') return
     // Whoever took the run over meanwhile was not the one that was asked.
     const again = await store.requestStop(threadId)
-    if (again.kind !== 'requested' || again.turnId !== turnId) break
+    if (again.kind !== 'requested' || again.turnId !== turnId) return
     if (again.fence !== fence) asked = clock.now()
     else if (clock.now() - asked >= options.leaseMs) {
-      if (await endFromHere(engine, threadId, turnId, fence)) break
+      if (await endFromHere(engine, threadId, turnId, fence)) return
     }
     fence = again.fence
   }
-  return { kind: 'stopped' }
 }
 
 /** Follows the thread until the turn no longer runs, for a part of a lease at most. */

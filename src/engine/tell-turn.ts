@@ -1,11 +1,14 @@
+import { isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
-import type { Turn } from '../core/message.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AppendResult } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
+import { resumeRecorded } from './resume-recorded.ts'
 
 export interface Telling<Answer> {
   readonly events: readonly NewTurnEvent[]
@@ -35,7 +38,10 @@ export async function tellTurn<Answer>(
     const { events, answer } = await plan(turn)
     if (events.length === 0) return answer
     const { kind } = await write(engine, threadId, thread.seq, turn, events)
-    if (kind === 'appended') return answer
+    if (kind === 'appended') {
+      if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
+      return answer
+    }
     if (kind === 'no-thread') return null
   }
   throw new HoldfastError('store-failed', 'The thread changed too often to add to it.')
@@ -49,7 +55,24 @@ function write(
   events: readonly NewTurnEvent[],
 ): Promise<AppendResult> {
   const { id: turnId, progress } = turn
-  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
+  const at = engine.clock.now()
+  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at }
+  // A loop of the host's own made it, and only that goes on with it.
+  if (turn.recorded === true) {
+    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq })
+    const after = foldOn(turn, [resumed, ...events])
+    const waits = [...callsOf(after)].some(isOpenCall)
+    const closing: readonly NewTurnEvent[] = waits
+      ? [{ type: 'turn-paused', turnId, at, waitingFor: 'client' }]
+      : planTurnEnd(after, progress.ending, at)
+    const seal = waits ? {} : { seal: [turnId] }
+    return engine.append({
+      threadId,
+      events: [resumed, ...events, ...closing],
+      expectedSeq,
+      ...seal,
+    })
+  }
   const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
   // A late word reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
@@ -61,6 +84,11 @@ function write(
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
   const { options, toolbox } = engine
-  const numbered = events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index }))
-  return planNext(foldTurn(turn, numbered), nextOptions(options, toolbox)).kind !== 'wait'
+  return planNext(foldOn(turn, events), nextOptions(options, toolbox)).kind !== 'wait'
 }
+
+const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
+  foldTurn(
+    turn,
+    events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index })),
+  )

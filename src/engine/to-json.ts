@@ -1,49 +1,140 @@
+import { errorTextOfThrown } from '../core/error-text.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
+import { deepestValue, flattenJson } from '../core/json-depth.ts'
 
-/** A value as a database would give it back. `undefined` is null; what JSON cannot say throws. */
-export function toJson(value: unknown): Json {
-  const copy = copyPlain(value, 0)
-  if (copy !== undefined) return copy
-  const text = JSON.stringify(value)
-  return text === undefined ? null : (JSON.parse(text) as Json)
+/** A value that JSON cannot say, or that nothing could keep. Its message ends the sentence "…: it". */
+export class UnstorableError extends TypeError {
+  override readonly name = 'UnstorableError'
 }
 
-/** Deeper than any result that people look at, and far from the end of the stack. */
-const deepest = 100
+/** How many values one may hold: one object in many places is written once for each of them. */
+const mostValues = 5_000_000
+
+interface Budget {
+  left: number
+}
+
+/**
+ * A value as a database would give it back: `undefined` is null, and what is nested deeper than
+ * `deepestValue` levels is given as its JSON text (CL6a). What JSON cannot say throws.
+ */
+export function toJson(value: unknown): Json {
+  const budget = { left: mostValues }
+  try {
+    const copy = copyPlain(value, 1, budget)
+    if (copy !== undefined) return copy
+    const text = writeJson(value, { left: mostValues })
+    return text === undefined ? null : flattenJson(JSON.parse(text) as Json, deepestValue)
+  } catch (error) {
+    throw toUnstorable(error)
+  }
+}
+
+/** The same for what a caller gave under a name: what cannot be kept is the caller's fault, and said so. */
+export function toGivenJson(name: string, value: unknown): Json {
+  try {
+    return toJson(value)
+  } catch (error) {
+    const why = (error as UnstorableError).message
+    throw new HoldfastError('bad-request', `"${name}" cannot be stored: it ${why}.`, {
+      cause: error,
+    })
+  }
+}
 
 /**
  * Of what is JSON already, which nearly every result is, a copy without the way over its text. Undefined
  * as soon as anything in it is not.
  */
-function copyPlain(value: unknown, depth: number): Json | undefined {
+function copyPlain(value: unknown, level: number, budget: Budget): Json | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
   // JSON knows neither the others nor a zero with a sign.
   if (typeof value === 'number') {
     return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
   }
-  if (typeof value !== 'object' || depth > deepest) return undefined
-  return Array.isArray(value) ? copyList(value, depth + 1) : copyObject(value, depth + 1)
+  if (typeof value !== 'object') return undefined
+  if (level > deepestValue) return writeDeep(value)
+  return Array.isArray(value)
+    ? copyList(value, level + 1, budget)
+    : copyObject(value, level + 1, budget)
 }
 
-function copyList(list: readonly unknown[], depth: number): Json | undefined {
+function copyList(list: readonly unknown[], level: number, budget: Budget): Json | undefined {
   if ('toJSON' in list) return undefined
+  spend(budget, list.length)
   const copy: Json[] = []
   for (const item of list) {
-    const copied = copyPlain(item, depth)
+    const copied = copyPlain(item, level, budget)
     if (copied === undefined) return undefined
     copy.push(copied)
   }
   return copy
 }
 
-function copyObject(object: object, depth: number): Json | undefined {
+function copyObject(object: object, level: number, budget: Budget): Json | undefined {
   const kind: unknown = Object.getPrototypeOf(object)
   if ((kind !== Object.prototype && kind !== null) || 'toJSON' in object) return undefined
   const copy: Record<string, Json> = {}
-  for (const key of Object.keys(object)) {
-    const copied = copyPlain((object as Record<string, unknown>)[key], depth)
+  const keys = Object.keys(object)
+  spend(budget, keys.length)
+  for (const key of keys) {
+    const copied = copyPlain((object as Record<string, unknown>)[key], level, budget)
     if (copied === undefined || key === '__proto__') return undefined
     copy[key] = copied
   }
   return copy
+}
+
+function spend(budget: Budget, values: number): void {
+  budget.left -= values
+  if (budget.left < 0) throw new UnstorableError('is too large')
+}
+
+/** JSON text, of no more than the budget: a value may make itself as it is read, and never end. */
+function writeJson(value: unknown, budget: Budget): string | undefined {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    spend(budget, Array.isArray(item) ? Math.max(1, item.length) : 1)
+    return item
+  })
+}
+
+function writeDeep(value: object): Json | undefined {
+  try {
+    return writeJson(value, { left: mostValues })
+  } catch (error) {
+    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
+    // With a function beside it JSON is written by recursion, and the stack was too small for that.
+    return JSON.stringify(value)
+  }
+}
+
+/** Whether it is nothing but plain objects, lists and simple values, and not too many; without recursion. */
+function isPlainTree(root: object, most: number): boolean {
+  const open: object[] = [root]
+  let left = most
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    const kind: unknown = Object.getPrototypeOf(value)
+    const isPlain = Array.isArray(value) || kind === Object.prototype || kind === null
+    if (!isPlain || 'toJSON' in value) return false
+    const items: readonly unknown[] = Object.values(value)
+    left -= items.length
+    if (left < 0) return false
+    for (const item of items) if (typeof item === 'object' && item !== null) open.push(item)
+  }
+  return true
+}
+
+function toUnstorable(error: unknown): UnstorableError {
+  if (error instanceof UnstorableError) return error
+  const words = errorTextOfThrown(error)
+  const why =
+    error instanceof RangeError
+      ? 'is nested too deep'
+      : /circular/i.test(words)
+        ? 'refers to itself'
+        : /BigInt/.test(words)
+          ? 'holds a BigInt'
+          : `fails when it is read (${words || 'without a reason'})`
+  return new UnstorableError(why, { cause: error })
 }

@@ -1,22 +1,53 @@
-import { isOpenCall, type Call, type CallOutcome } from '../core/call.ts'
+import { type Call, type CallFailure, type CallOutcome, isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import {
+  type CallId,
+  type MessageId,
+  parseCallId,
+  parseMessageId,
+  parseThreadId,
+  type ThreadId,
+} from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import { callsOf, type Turn, type TurnEnding } from '../core/message.ts'
+import {
+  callsOf,
+  type Message,
+  type TextPart,
+  type Turn,
+  type TurnEnding,
+  type TurnError,
+} from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Append, AppendResult, Store } from '../store/store.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
+import { toJson } from './to-json.ts'
+import { messageOf } from './translate-part.ts'
 
 /**
  * For people who run their own loop (CL11). It writes the same ledger by the same rules; there is no
- * buffer beside it. A call is named by its message and by whatever id the provider gave it.
+ * buffer beside it. A call is named by its message and by whatever id the provider gave it. Ids that are
+ * empty or too long, values that are not JSON, and messages that are not this thread's are refused with a
+ * `HoldfastError`, and then nothing is written.
  */
 export interface ToolCallRepository {
-  /** One row per message and call id. A second one updates name, arguments and partiality. */
+  /**
+   * One row per message and call id. A second one updates name, arguments and partiality; one of a call
+   * that has ended changes nothing. After `cleanupIncomplete`, or where the call was stopped, the same id
+   * is a new attempt: a call of its own, and the one before stays as it ended.
+   */
   upsert(call: UpsertedCall): Promise<void>
-  /** False, and nothing changed, if there is no such call or it has ended. */
-  setResult(messageId: MessageId, callId: string, result: Json): Promise<boolean>
+  /** `undefined` is null. False, and nothing changed, if there is no such call or it has ended. */
+  setResult(messageId: MessageId, callId: string, result: Json | undefined): Promise<boolean>
+  /** The call failed. False, and nothing changed, if there is no such call or it has ended. @default cause 'tool-error' */
+  setError(
+    messageId: MessageId,
+    callId: string,
+    error: unknown,
+    cause?: CallFailure,
+  ): Promise<boolean>
+  /** Adds to what the assistant says; after a call, or of another kind, it begins another text. */
+  appendText(text: AppendedText): Promise<void>
   /** In call order: what is open or succeeded; with `all`, every call. */
   getByMessage(messageId: MessageId, include?: 'all'): Promise<ToolCallList>
   /** Ends an open call that gave no result. */
@@ -25,6 +56,8 @@ export interface ToolCallRepository {
   markAllComplete(messageId: MessageId): Promise<number>
   /** The message was broken off: its open calls never finished, and the default list leaves them out. */
   cleanupIncomplete(messageId: MessageId): Promise<number>
+  /** The message failed, and says why. False if it is over already, or there is none. */
+  fail(messageId: MessageId, error: TurnError | string): Promise<boolean>
 }
 
 export interface UpsertedCall {
@@ -32,9 +65,18 @@ export interface UpsertedCall {
   readonly messageId: MessageId
   readonly callId: string
   readonly name: string
-  readonly arguments: Json
+  /** `undefined` is `{}`. */
+  readonly arguments: Json | undefined
   /** The arguments are still arriving. */
   readonly isPartial: boolean
+}
+
+export interface AppendedText {
+  readonly threadId: ThreadId
+  readonly messageId: MessageId
+  readonly text: string
+  /** @default 'text' */
+  readonly kind?: 'text' | 'reasoning'
 }
 
 export interface ToolCallRepositoryParts {
@@ -42,6 +84,12 @@ export interface ToolCallRepositoryParts {
   readonly append: (append: Append) => Promise<AppendResult>
   readonly now: () => number
   readonly newCallId: () => CallId
+  /** An end that came after the end, or of no call: not written, and counted (CL2). */
+  readonly onIgnored: (end: {
+    readonly threadId: ThreadId
+    readonly turnId: MessageId
+    readonly callId: string
+  }) => void
 }
 
 export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCallRepository {
@@ -57,7 +105,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
       const message = await store.readMessage(threadId, messageId)
-      const events = plan(message?.role === 'assistant' ? message : null)
+      const events = plan(await toTurn(message, threadId, messageId))
       if (events.length === 0) return
       const seal = events.at(-1)?.type === 'turn-ended' ? { seal: [messageId] } : {}
       const result = await parts.append({ threadId, events, expectedSeq: thread.seq, ...seal })
@@ -66,6 +114,23 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
         throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)
       }
     }
+  }
+
+  /** An assistant's id is unique everywhere: one that is elsewhere cannot begin here too. */
+  const toTurn = async (
+    message: Message | null,
+    threadId: ThreadId,
+    messageId: MessageId,
+  ): Promise<Turn | null> => {
+    if (message?.role === 'assistant') return message
+    if (message !== null) {
+      throw refused(`The message ${messageId} is one of a person: calls are the assistant's.`)
+    }
+    const elsewhere = await store.findTurn(messageId)
+    if (elsewhere !== null && elsewhere.threadId !== threadId) {
+      throw refused(`The message ${messageId} is of another thread.`)
+    }
+    return null
   }
 
   const fact = (turnId: MessageId, event: TurnFact): NewTurnEvent => ({
@@ -77,34 +142,71 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   const settleOpen = async (
     messageId: MessageId,
     fits: (call: Call) => boolean,
-    outcome: CallOutcome,
+    outcomeOf: (call: Call) => CallOutcome,
     ending?: TurnEnding,
-  ): Promise<number> => {
-    const found = await store.findTurn(messageId)
-    if (found === null) return 0
+  ): Promise<{
+    readonly threadId: ThreadId
+    readonly settled: number
+    readonly ended: boolean
+  } | null> => {
+    const found = await store.findTurn(parseMessageId(messageId))
+    if (found === null) return null
+    const { threadId } = found
     let settled = 0
-    await write(found.threadId, messageId, (turn) => {
-      if (turn === null || turn.progress.status === 'ended') return []
-      const open = [...callsOf(turn)].filter(isOpenCall).filter(fits)
-      settled = open.length
-      const events = open.map(({ id: callId }) =>
-        fact(messageId, { type: 'call-settled', callId, outcome }),
+    let ended = false
+    await write(threadId, messageId, (turn) => {
+      const open = turn === null ? [] : [...callsOf(turn)].filter(isOpenCall).filter(fits)
+      const isOver = turn === null || turn.progress.status === 'ended'
+      settled = isOver ? 0 : open.length
+      ended = !isOver && ending !== undefined
+      if (isOver) return []
+      const events = open.map((call) =>
+        fact(messageId, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
       )
-      return ending === undefined ? events : planTurnEnd(turn, ending, now(), () => outcome)
+      return ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
     })
-    return settled
+    return { threadId, settled, ended }
+  }
+
+  /** One call by its id. The first end stands, and every later one is counted. */
+  const settleOne = async (
+    messageId: MessageId,
+    callId: string,
+    outcome: CallOutcome,
+  ): Promise<boolean> => {
+    const id = parseCallId(callId)
+    const fits = (call: Call) => call.providerCallId === id
+    const done = await settleOpen(messageId, fits, () => outcome)
+    if (done !== null && done.settled === 0) {
+      parts.onIgnored({ threadId: done.threadId, turnId: messageId, callId })
+    }
+    return (done?.settled ?? 0) > 0
   }
 
   return {
-    upsert: (upserted) =>
-      write(upserted.threadId, upserted.messageId, (turn) =>
-        planUpsert(upserted, turn, parts.newCallId).map((event) => fact(upserted.messageId, event)),
-      ),
+    async upsert(call) {
+      const upserted = parseUpserted(call)
+      const { threadId, messageId } = upserted
+      await write(threadId, messageId, (turn) =>
+        planUpsert(upserted, turn, parts.newCallId).map((event) => fact(messageId, event)),
+      )
+    },
 
-    async setResult(messageId, callId, result) {
-      const output = { kind: 'inline', value: result } as const
-      const fits = (call: Call) => call.providerCallId === callId
-      return (await settleOpen(messageId, fits, { state: 'succeeded', output })) > 0
+    setResult: async (messageId, callId, result) =>
+      settleOne(messageId, callId, {
+        state: 'succeeded',
+        output: { kind: 'inline', value: asJson(result, 'result') },
+      }),
+
+    setError: async (messageId, callId, error, cause = 'tool-error') =>
+      settleOne(messageId, callId, { state: 'failed', cause, error: messageOf(error) }),
+
+    async appendText({ threadId, messageId, text, kind = 'text' }) {
+      if (typeof text !== 'string') throw refused('The text is a string.')
+      if (text === '') return
+      await write(parseThreadId(threadId), parseMessageId(messageId), (turn) =>
+        planText(turn, kind, text).map((event) => fact(messageId, event)),
+      )
     },
 
     async getByMessage(messageId, include) {
@@ -113,43 +215,116 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       return projectToolCalls(found.turn, found.threadId, include === undefined ? {} : { include })
     },
 
-    async markComplete(messageId, callId) {
-      const fits = (call: Call) => call.providerCallId === callId
-      return (await settleOpen(messageId, fits, noResult)) > 0
+    markComplete: async (messageId, callId) => settleOne(messageId, callId, noResult),
+
+    async markAllComplete(messageId) {
+      const ending = { kind: 'completed' } as const
+      const done = await settleOpen(messageId, everyCall, () => noResult, ending)
+      return done?.settled ?? 0
     },
 
-    markAllComplete: (messageId) =>
-      settleOpen(messageId, () => true, noResult, { kind: 'completed' }),
+    async cleanupIncomplete(messageId) {
+      const outcome = { state: 'interrupted', cause: 'crashed' } as const
+      const ending = { kind: 'interrupted' } as const
+      const done = await settleOpen(messageId, everyCall, () => outcome, ending)
+      return done?.settled ?? 0
+    },
 
-    cleanupIncomplete: (messageId) =>
-      settleOpen(
-        messageId,
-        () => true,
-        { state: 'interrupted', cause: 'crashed' },
-        { kind: 'interrupted' },
-      ),
+    async fail(messageId, error) {
+      const told = typeof error === 'string' ? { code: 'failed', message: error } : error
+      const outcome = { state: 'interrupted', cause: 'stream-failed' } as const
+      const ending = { kind: 'failed', error: told } as const
+      return (await settleOpen(messageId, everyCall, () => outcome, ending))?.ended ?? false
+    },
   }
 }
 
+const everyCall = (): boolean => true
 const noResult: CallOutcome = { state: 'succeeded', output: { kind: 'inline', value: null } }
 
-function planUpsert(
-  upserted: UpsertedCall,
-  turn: Turn | null,
-  newCallId: () => CallId,
-): readonly TurnFact[] {
-  const { name, callId: providerCallId, arguments: input, isPartial } = upserted
-  const known = turn === null ? undefined : findCall(turn, providerCallId)
-  if (known !== undefined) {
-    const isSettled = !isOpenCall(known) || known.state === 'awaiting-approval'
-    return isSettled ? [] : [{ type: 'call-revised', callId: known.id, name, input, isPartial }]
+const refused = (message: string): HoldfastError => new HoldfastError('bad-request', message)
+
+function asJson(value: unknown, what: string): Json {
+  try {
+    return toJson(value)
+  } catch (error) {
+    throw refused(`The ${what} is not JSON: ${messageOf(error)}`)
   }
+}
+
+function parseUpserted(call: UpsertedCall): UpsertedCall & { readonly arguments: Json } {
+  if (typeof call.name !== 'string' || call.name === '') throw refused('A call has a name.')
+  return {
+    threadId: parseThreadId(call.threadId),
+    messageId: parseMessageId(call.messageId),
+    callId: parseCallId(call.callId),
+    name: call.name,
+    arguments: call.arguments === undefined ? {} : asJson(call.arguments, 'value of `arguments`'),
+    isPartial: call.isPartial === true,
+  }
+}
+
+/** What has to stand before anything else can be added to the message. */
+function planOpening(turn: Turn | null): readonly TurnFact[] {
   const opening: TurnFact[] = []
-  if (turn === null) opening.push({ type: 'turn-started', replyTo: null })
+  if (turn === null) opening.push({ type: 'turn-started', replyTo: null, recorded: true })
+  if (turn?.progress.status === 'waiting') {
+    throw refused('The message waits for somebody: nothing can be added to it before that.')
+  }
   if (turn?.progress.status === 'ended') opening.push({ type: 'turn-resumed' })
   if (turn?.steps.at(-1)?.status !== 'open') {
     opening.push({ type: 'step-started', step: turn?.steps.length ?? 0 })
   }
+  return opening
+}
+
+/** The text that is being written, if it is the last thing in the message. */
+function openText(turn: Turn | null): TextPart | undefined {
+  const step = turn?.steps.at(-1)
+  const last = step?.status === 'open' ? step.parts.at(-1) : undefined
+  const isText = last?.type === 'text' || last?.type === 'reasoning'
+  return isText && last.state === 'streaming' ? last : undefined
+}
+
+const endText = (part: TextPart | undefined): readonly TurnFact[] =>
+  part === undefined ? [] : [{ type: 'text-ended', block: part.block }]
+
+function planText(
+  turn: Turn | null,
+  kind: 'text' | 'reasoning',
+  delta: string,
+): readonly TurnFact[] {
+  const open = openText(turn)
+  if (open?.type === kind) return [{ type: 'text-appended', block: open.block, delta }]
+  // The number of what comes next in the turn is in no block before it.
+  const block = `own.${(turn?.lastSeq ?? 0) + 1}`
+  return [
+    ...planOpening(turn),
+    ...endText(open),
+    { type: 'text-started', block, kind },
+    { type: 'text-appended', block, delta },
+  ]
+}
+
+/** Ended without having been done: to write it again is to try again. */
+const isRetriable = (call: Call): boolean =>
+  call.state === 'interrupted' || call.state === 'stopped' || call.state === 'unknown'
+
+function planUpsert(
+  upserted: UpsertedCall & { readonly arguments: Json },
+  turn: Turn | null,
+  newCallId: () => CallId,
+): readonly TurnFact[] {
+  const { name, callId: providerCallId, arguments: input, isPartial } = upserted
+  const known =
+    turn === null
+      ? undefined
+      : [...callsOf(turn)].findLast((call) => call.providerCallId === providerCallId)
+  if (known !== undefined && !isRetriable(known)) {
+    const isSettled = !isOpenCall(known) || known.state === 'awaiting-approval'
+    return isSettled ? [] : [{ type: 'call-revised', callId: known.id, name, input, isPartial }]
+  }
+  const opening = [...planOpening(turn), ...endText(openText(turn))]
   const callId = newCallId()
   const call = { id: callId, providerCallId, name }
   if (!isPartial) {
@@ -160,9 +335,4 @@ function planUpsert(
     { type: 'call-announced', callId, call },
     { type: 'call-input-appended', callId, delta: JSON.stringify(input) },
   ]
-}
-
-function findCall(turn: Turn, providerCallId: string): Call | undefined {
-  for (const call of callsOf(turn)) if (call.providerCallId === providerCallId) return call
-  return undefined
 }

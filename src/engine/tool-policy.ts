@@ -50,6 +50,8 @@ export interface Toolbox {
   readonly find: (name: string) => Tool | undefined
   readonly isExecutable: (name: string) => boolean
   readonly isRepeatable: (name: string) => boolean
+  /** The provider runs it, and may give its result in a later step than the one that called it. */
+  readonly isDeferred: (name: string) => boolean
   readonly policyOf: (name: string) => ToolPolicy
   readonly judge: (call: ToolCallToJudge) => Verdict | Promise<Verdict>
 }
@@ -80,6 +82,10 @@ export function createToolbox(
     policyOf,
     isExecutable: (name) => typeof find(name)?.execute === 'function',
     isRepeatable: (name) => policyOf(name).repeatable === true,
+    isDeferred(name) {
+      const tool = find(name)
+      return tool?.type === 'provider' && tool.supportsDeferredResults === true
+    },
 
     judge(call) {
       const hasRule =

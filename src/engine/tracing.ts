@@ -132,6 +132,11 @@ function createTraceHooks(api: Api): Hooks {
           'holdfast.call.id': event.callId,
         })
         return
+      case 'end-ignored':
+        turns.get(keyOf(event))?.span.addEvent('holdfast.end_ignored', {
+          'holdfast.call.id': event.callId,
+        })
+        return
       default:
         assertNever(event)
     }

@@ -1,8 +1,10 @@
 import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
-import type { CallOrigin } from '../core/call.ts'
+import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../core/call.ts'
+import { errorTextOfThrown } from '../core/error-text.ts'
 import type { NewTurnEvent, TurnFact } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
-import type { JsonObject } from '../core/json.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
+import { callsOf, type Turn } from '../core/message.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toJson } from './to-json.ts'
@@ -16,8 +18,16 @@ export interface PartTranslator {
   translate(part: SdkPart): readonly NewTurnEvent[]
   /** Our call for the provider's id; a new one where it has not been heard of in this step. */
   originOf(part: SdkCall): CallOrigin
+  /** What was said about a call before it was whole: to be pushed once it has been recorded. */
+  early(part: SdkCall): readonly NewTurnEvent[]
+  /** The stream is over: what came of calls that never became whole. The rest was of calls nobody made. */
+  drain(): readonly NewTurnEvent[]
+  /** The call that a part with this id is about: the first that is open, or else the last. */
+  find(toolCallId: string): Call | undefined
   /** The block that a piece of text goes on with, where that is all there is to say of it. */
   blockOf(part: SdkText): string | undefined
+  /** The step is over, and its texts with it: what comes of the same id begins another text. */
+  endStep(): void
   /** Calls that were begun and have not become whole. */
   unfinished(): readonly CallId[]
   readonly step: number
@@ -30,7 +40,13 @@ export interface TranslatorOptions {
   readonly turnId: MessageId
   readonly step: number
   readonly now: () => number
-  readonly newCallId: () => CallId
+  readonly newCallId: (providerCallId: string) => CallId
+  /** The turn with all that has been pushed: results are matched with the calls that are in it. */
+  readonly turn: () => Turn
+  /** Whether the stream tells the ends of all calls, or only of those that the provider runs itself. */
+  readonly ends: 'all' | 'provider-executed'
+  /** An end that came of no call at all. */
+  readonly onUnmatched: (toolCallId: string) => void
 }
 
 export function createPartTranslator(options: TranslatorOptions): PartTranslator {
@@ -38,6 +54,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   const calls = new Map<string, CallOrigin>()
   const recorded = new Set<CallId>()
   const begun = new Set<CallId>()
+  const earlyParts = new Map<string, SdkEnd[]>()
   let nextBlock = 0
 
   const fact = (event: TurnFact): NewTurnEvent => ({
@@ -66,6 +83,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   ): readonly NewTurnEvent[] => {
     const known = blocks[kind].get(part.id)
     const metadata = metadataOf(part.providerMetadata)
+    if (verb === 'end' && known === undefined) return []
     if (verb === 'start' || known === undefined) {
       const block = openBlock(kind, part.id)
       const started = fact(withDefined({ type: 'text-started', block, kind } as const, metadata))
@@ -82,12 +100,17 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   const originOf = (part: SdkCall | ToolInputStart): CallOrigin => {
     const providerCallId = part.type === 'tool-call' ? part.toolCallId : part.id
     const heard = calls.get(providerCallId)
+    // A provider that was given leave, or gives a late result, may name its call again in a later step.
+    if (heard === undefined && part.providerExecuted === true) {
+      const earlier = find(providerCallId)
+      if (earlier?.providerExecuted === true && isOpenCall(earlier)) return earlier
+    }
     // The same id again in one step is another call (LG10).
     const isHeard = part.type === 'tool-call' && heard !== undefined && !recorded.has(heard.id)
     const known = isHeard ? heard : undefined
     const origin = withDefined(
       {
-        id: known?.id ?? options.newCallId(),
+        id: known?.id ?? options.newCallId(providerCallId),
         providerCallId,
         name: part.toolName,
       },
@@ -108,10 +131,70 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     return origin
   }
 
+  const find = (toolCallId: string): Call | undefined => {
+    const same = [...callsOf(options.turn())].filter(
+      ({ id, providerCallId }) => providerCallId === toolCallId || id === toolCallId,
+    )
+    // Where ids repeat (LG10), a result is of a call that this stream may end.
+    const endable = same.filter(isEndable)
+    return endable.find(isOpenCall) ?? endable.at(-1) ?? same.at(-1)
+  }
+
+  const isEndable = (call: Call): boolean =>
+    options.ends === 'all' || call.providerExecuted === true
+
+  const end = (part: SdkEnd): readonly NewTurnEvent[] => {
+    const call = find(part.toolCallId)
+    if (call === undefined || call.state === 'streaming' || !isEndable(call)) {
+      earlyParts.set(part.toolCallId, [...(earlyParts.get(part.toolCallId) ?? []), part])
+      return []
+    }
+    return endFacts(part, call)
+  }
+
+  const endFacts = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
+    if (!isEndable(call)) return []
+    const { id: callId } = call
+    const metadata = metadataOf(part.providerMetadata)
+    if (part.type === 'tool-error') {
+      const error = messageOf(part.error)
+      const outcome = { state: 'failed', cause: 'tool-error', error } as const
+      return [fact(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
+    }
+    if (part.preliminary === true) {
+      const progressed = fact({ type: 'call-progressed', callId, output: toJson(part.output) })
+      // What a provider runs is taken for begun with the first that is heard of it.
+      const isBegun = call.state !== 'ready' || call.providerExecuted !== true
+      return isBegun ? [progressed] : [fact({ type: 'call-started', callId }), progressed]
+    }
+    const outcome = toOutcome(part.output)
+    return [fact(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
+  }
+
   return {
     step: options.step,
     originOf,
     blockOf,
+    find,
+    endStep() {
+      blocks.text.clear()
+      blocks.reasoning.clear()
+    },
+    early(part) {
+      const parts = earlyParts.get(part.toolCallId) ?? []
+      earlyParts.delete(part.toolCallId)
+      return parts.flatMap(end)
+    },
+    drain() {
+      const parts = [...earlyParts.values()].flat()
+      earlyParts.clear()
+      return parts.flatMap((part) => {
+        const call = find(part.toolCallId)
+        if (call === undefined) options.onUnmatched(part.toolCallId)
+        else if (isEndable(call)) begun.delete(call.id)
+        return call === undefined ? [] : endFacts(part, call)
+      })
+    },
     unfinished: () => [...begun].filter((id) => !recorded.has(id)),
     translate(part) {
       switch (part.type) {
@@ -149,30 +232,15 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           const item = { type: 'custom' as const, kind: part.kind }
           return [fact({ type: 'item-added', item: withMetadata(item, part.providerMetadata) })]
         }
-        case 'tool-result': {
-          const call = calls.get(part.toolCallId)
-          if (call === undefined) return []
-          const callId = call.id
-          if (part.preliminary === true) {
-            return [fact({ type: 'call-progressed', callId, output: toJson(part.output) })]
-          }
-          const output = { kind: 'inline', value: toJson(part.output) } as const
-          const settled = {
-            type: 'call-settled',
-            callId,
-            outcome: { state: 'succeeded', output },
-          } as const
-          return [fact(withDefined(settled, metadataOf(part.providerMetadata)))]
-        }
-        case 'tool-error': {
-          const call = calls.get(part.toolCallId)
-          if (call === undefined) return []
-          const outcome = {
-            state: 'failed',
-            cause: 'tool-error',
-            error: messageOf(part.error),
-          } as const
-          return [fact({ type: 'call-settled', callId: call.id, outcome })]
+        case 'tool-result':
+        case 'tool-error':
+          return end(part)
+        case 'tool-approval-request': {
+          const call = find(part.toolCall.toolCallId)
+          if (call === undefined || (options.ends !== 'all' && call.providerExecuted !== true))
+            return []
+          const request = withDefined({ id: part.approvalId }, { signature: part.signature })
+          return [fact({ type: 'call-approval-requested', callId: call.id, request })]
         }
         default:
           return []
@@ -181,6 +249,18 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 }
 
+/** What JSON cannot say cannot be stored, and a result that is not what it was is none. */
+function toOutcome(output: unknown): CallOutcome {
+  try {
+    return { state: 'succeeded', output: { kind: 'inline', value: toJson(output) } }
+  } catch (error) {
+    const text = `The result is not JSON: ${messageOf(error)}`
+    return { state: 'failed', cause: 'tool-error', error: text }
+  }
+}
+
+/** What came of a call, or so far. */
+type SdkEnd = Extract<SdkPart, { readonly type: 'tool-result' | 'tool-error' }>
 type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
 type Source = Extract<SdkPart, { readonly type: 'source' }>
 
@@ -207,19 +287,27 @@ const metadataOf = (metadata: unknown): { readonly providerMetadata: JsonObject 
   providerMetadata: jsonObject(metadata),
 })
 
-const jsonObject = (value: unknown): JsonObject | undefined =>
-  value == null ? undefined : (toJson(value) as JsonObject)
+/** What a provider says beside its words; what of it cannot be kept is left out, it must not cost the turn. */
+export const jsonObject = (value: unknown): JsonObject | undefined => {
+  if (value == null) return undefined
+  try {
+    const json = toJson(value)
+    return isJsonObject(json) ? json : undefined
+  } catch {
+    return undefined
+  }
+}
 
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message || error.name : String(error)
+/** What was thrown, in words; blank where it has none. */
+export const messageOf = errorTextOfThrown
 
 /** The SDK's count of tokens, without what no provider told. */
 export function toUsage(usage: {
   readonly inputTokens?: number | undefined
   readonly outputTokens?: number | undefined
   readonly totalTokens?: number | undefined
-  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined }
-  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined }
+  readonly inputTokenDetails?: { readonly cacheReadTokens?: number | undefined } | undefined
+  readonly outputTokenDetails?: { readonly reasoningTokens?: number | undefined } | undefined
 }): Usage {
   return withDefined(
     {},

@@ -61,7 +61,7 @@ export function parseChatBody(body: unknown): ChatRequest {
     throw bad('"trigger" is "submit-message" or "regenerate-message".')
   }
   if (last === undefined) throw bad('"messages" has the message to answer, or "message" is it.')
-  if (last.role === 'assistant') return parseAnswers(threadId, last)
+  if (last.role === 'assistant') return toAnswers(threadId, last)
   if (last.role !== 'user') throw bad('The last message is a user message.')
   const message = withDefined(
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
@@ -101,7 +101,11 @@ function parseUserParts(message: JsonObject): readonly UserPart[] {
 }
 
 /** Answers are in the parts of the assistant's message that the client sends back. */
-function parseAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
+export function parseAnswers(message: JsonObject): {
+  readonly decisions: readonly ChatDecision[]
+  readonly outputs: readonly ChatOutput[]
+  readonly parts: readonly Json[]
+} {
   const decisions: ChatDecision[] = []
   const outputs: ChatOutput[] = []
   const parts = Array.isArray(message.parts) ? (message.parts as readonly Json[]) : []
@@ -119,11 +123,16 @@ function parseAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
       outputs.push({ callId, outcome: { kind: 'error', error: part.errorText } })
     }
   }
+  return { decisions, outputs, parts }
+}
+
+function toAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
+  const answers = parseAnswers(message)
   const messageId = parseMessageId(message.id)
-  if (decisions.length === 0 && outputs.length === 0) {
+  if (answers.decisions.length === 0 && answers.outputs.length === 0) {
     throw bad('The last message is the assistant’s and answers nothing.')
   }
-  return { kind: 'answers', threadId, messageId, decisions, outputs, parts }
+  return { kind: 'answers', threadId, messageId, ...answers }
 }
 
 const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

@@ -1,13 +1,17 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import type { ApiOptions } from '../client/api.ts'
+import type { ExternalStore } from '../client/external-store.ts'
 import { createThreadClient, type ThreadClient } from '../client/thread-client.ts'
 import { createThreadListClient, type ThreadListClient } from '../client/thread-list-client.ts'
+import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-calls-client.ts'
 
 /** The clients of one page. A thread has one client however many components show it. */
 export interface Clients {
   readonly api: ApiOptions
   readonly threads: ThreadListClient
   thread(id: string, isNew?: boolean): ThreadClient
+  /** The calls of a message; all that show them share one. */
+  toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
 }
 
 const ClientsContext = createContext<Clients | null>(null)
@@ -36,22 +40,40 @@ export function useClients(): Clients {
   return clients
 }
 
-const mostKept = 20
+const mostThreads = 20
+const mostMessages = 500
 
 function createClients(api: ApiOptions): Clients {
-  const threads = new Map<string, ThreadClient>()
+  // The most recently shown stay warm, so that going back to a thread shows it at once.
+  const threads = createKeeper<ThreadClient>(mostThreads)
+  const messages = createKeeper<ExternalStore<ToolCallsSnapshot>>(mostMessages)
+  const thread = (id: string, isNew = false) =>
+    threads(id, () => createThreadClient({ ...api, threadId: id, isNew }))
   return {
     api,
     threads: createThreadListClient(api),
-    thread(id, isNew = false) {
-      const known = threads.get(id)
-      const client = known ?? createThreadClient({ ...api, threadId: id, isNew })
-      // The most recently shown stay warm, so that going back to a thread shows it at once.
-      threads.delete(id)
-      threads.set(id, client)
-      const oldest = threads.keys().next().value
-      if (threads.size > mostKept && oldest !== undefined) threads.delete(oldest)
-      return client
-    },
+    thread,
+    toolCalls: (messageId, include) =>
+      messages(`${include ?? 'default'} ${messageId}`, () =>
+        createToolCallsClient({
+          ...api,
+          messageId,
+          thread,
+          ...(include === undefined ? {} : { include }),
+        }),
+      ),
+  }
+}
+
+/** Makes what is asked for once, and lets go of what was not asked for the longest. */
+function createKeeper<Item>(most: number): (key: string, create: () => Item) => Item {
+  const kept = new Map<string, Item>()
+  return (key, create) => {
+    const item = kept.get(key) ?? create()
+    kept.delete(key)
+    kept.set(key, item)
+    const oldest = kept.keys().next().value
+    if (kept.size > most && oldest !== undefined) kept.delete(oldest)
+    return item
   }
 }

@@ -2,7 +2,8 @@ import { useMemo, useSyncExternalStore } from 'react'
 import type { ThreadClient, ThreadSnapshot } from '../client/thread-client.ts'
 import { useClients } from './holdfast-provider.tsx'
 
-export type UsedThread = ThreadSnapshot & Omit<ThreadClient, 'getSnapshot' | 'subscribe'>
+export type UsedThread = ThreadSnapshot &
+  Omit<ThreadClient, 'getSnapshot' | 'subscribe' | 'observe'>
 
 export interface UseThreadOptions {
   /** It begins with its first message. Whoever shows it first says so, or it is looked for and not found. */

@@ -1,49 +1,47 @@
-import { useEffect, useState } from 'react'
-import { createApi } from '../client/api.ts'
-import type { ToolCallList, ToolCallRecord } from '../views/tool-call-record.ts'
+import { useMemo, useSyncExternalStore } from 'react'
+import type { ExternalStore } from '../client/external-store.ts'
+import type { ToolCallsSnapshot } from '../client/tool-calls-client.ts'
+import type { ToolCallRecord } from '../views/tool-call-record.ts'
 import { useClients } from './holdfast-provider.tsx'
 
+export interface UseToolCallsOptions {
+  /**
+   * `all`: every call of the message. By default only those that are open or succeeded, so a call that
+   * fails leaves the list.
+   */
+  readonly include?: 'all'
+}
+
 export interface UsedToolCalls {
+  /** In call order. The same list as before where nothing changed. */
   readonly toolCalls: readonly ToolCallRecord[]
+  /** An id was given and nothing has been read yet. */
   readonly isLoading: boolean
+  /** The turn is over: nothing here changes any more. */
   readonly isComplete: boolean
   readonly hasToolCalls: boolean
 }
 
-const nothing: ToolCallList = { toolCalls: [], isComplete: false }
-const againMs = 1_000
+const nothing: ToolCallsSnapshot = { toolCalls: [], isComplete: false, isLoading: false }
+const noMessage: ExternalStore<ToolCallsSnapshot> = {
+  getSnapshot: () => nothing,
+  subscribe: () => () => {},
+}
 
-/** The calls of one message, by its id alone. Without an id nothing is asked. */
-export function useToolCalls(messageId: string | undefined): UsedToolCalls {
-  const { api } = useClients()
-  const [read, setRead] = useState<{ readonly id: string; readonly list: ToolCallList } | null>(
-    null,
+/**
+ * The calls of one message, live, by its id alone. They follow the thread over the connection that all
+ * hooks of that thread share. Without an id nothing is asked.
+ */
+export function useToolCalls(
+  messageId: string | undefined,
+  options: UseToolCallsOptions = {},
+): UsedToolCalls {
+  const clients = useClients()
+  const { include } = options
+  const store = useMemo(
+    () => (messageId === undefined ? noMessage : clients.toolCalls(messageId, include)),
+    [clients, messageId, include],
   )
-  useEffect(() => {
-    if (messageId === undefined) return undefined
-    const stop = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const path = `/api/messages/${encodeURIComponent(messageId)}/tool-calls`
-    const ask = async () => {
-      try {
-        const list = await createApi(api).get<ToolCallList>(path, stop.signal)
-        setRead({ id: messageId, list })
-        if (list.isComplete) return
-      } catch {
-        // Shown as still loading; it is asked again as long as somebody looks.
-      }
-      if (!stop.signal.aborted) timer = setTimeout(() => void ask(), againMs)
-    }
-    void ask()
-    return () => {
-      stop.abort()
-      clearTimeout(timer)
-    }
-  }, [api, messageId])
-  const list = read !== null && read.id === messageId ? read.list : nothing
-  return {
-    ...list,
-    isLoading: messageId !== undefined && list === nothing,
-    hasToolCalls: list.toolCalls.length > 0,
-  }
+  const snapshot = useSyncExternalStore(store.subscribe, store.getSnapshot, store.getSnapshot)
+  return useMemo(() => ({ ...snapshot, hasToolCalls: snapshot.toolCalls.length > 0 }), [snapshot])
 }

@@ -1,9 +1,13 @@
+import { createAnnotationWriter } from '../protocol/data-stream/write-annotations.ts'
 import { createDataStreamWriter } from '../protocol/data-stream/write-data-stream.ts'
+import { projectVercelAnnotations } from '../views/vercel-message.ts'
 import { oneOf, type ServerContext } from './context.ts'
+import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
-import { sseData, toSseResponse, toStreamResponse } from './sse.ts'
-import { streamTurn, type TurnStreamQuery } from './turn-stream.ts'
+import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
+import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
+import type { SavingWatch } from './saving-watch.ts'
 
 /** Answers with a turn as it is stored. The run does not know who reads it (RS1). */
 export type Reply = (query: Omit<TurnStreamQuery, 'sdk'>) => Response
@@ -17,17 +21,19 @@ export async function withReply(
   { url, ownerId }: RouteRequest,
   work: (reply: Reply) => Promise<Response>,
 ): Promise<Response> {
-  const { holdfast, keepAliveMs, followers } = context
+  const { holdfast, keepAliveMs, followers, saving } = context
   const sdk = sdkOf(url)
   const isOld = oneOf(url, 'protocol', ['data-stream', 'ui-message-stream']) === 'data-stream'
   const onClose = followers.take(ownerId)
   let isOpen = false
   const reply: Reply = (query) => {
     isOpen = true
-    const chunks = (signal: AbortSignal) => streamTurn(holdfast, { ...query, sdk }, signal)
+    // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
+    const moves = (signal: AbortSignal) =>
+      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk }, signal)
     return isOld
-      ? dataStreamResponse(chunks, onClose)
-      : uiStreamResponse(chunks, onClose, keepAliveMs)
+      ? dataStreamResponse(moves, onClose, saving)
+      : uiStreamResponse(moves, onClose, keepAliveMs, saving)
   }
   try {
     return await work(reply)
@@ -36,23 +42,41 @@ export async function withReply(
   }
 }
 
-type Chunks = (signal: AbortSignal) => ReturnType<typeof streamTurn>
+type Moves = (signal: AbortSignal) => ReturnType<typeof streamTurn>
 
-function uiStreamResponse(chunks: Chunks, onClose: () => void, keepAliveMs: number): Response {
+/** Not a part of the message: a client that stores it would differ from the page. */
+const toNoteChunk = (data: SavingNote) =>
+  ({ type: 'data-holdfast', data, transient: true }) as const
+
+function uiStreamResponse(
+  moves: Moves,
+  onClose: () => void,
+  keepAliveMs: number,
+  saving: SavingWatch,
+): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    for await (const some of chunks(signal)) yield some.map(sseData).join('')
+    for await (const { chunks } of moves(signal)) {
+      if (chunks.length > 0) yield chunks.map(sseData).join('')
+    }
     yield 'data: [DONE]\n\n'
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
-  return toSseResponse(source, { keepAliveMs, headers, onClose })
+  const aside = (say: (text: string) => void) =>
+    saving.watch((note) => say(sseData(toNoteChunk(note))))
+  return toSseResponse(source, { keepAliveMs, headers, onClose, aside })
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
-function dataStreamResponse(chunks: Chunks, onClose: () => void): Response {
+function dataStreamResponse(moves: Moves, onClose: () => void, saving: SavingWatch): Response {
+  const write = createDataStreamWriter()
+  const annotate = createAnnotationWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
-    const write = createDataStreamWriter()
-    for await (const some of chunks(signal)) {
-      const lines = some.map(write).join('')
+    for await (const { turn, chunks } of moves(signal)) {
+      // Such a client hears nothing of what follows an error, and little of what follows the end.
+      const end = chunks.findIndex(({ type }) => type === 'finish' || type === 'error')
+      const [before, after] = end === -1 ? [chunks, []] : [chunks.slice(0, end), chunks.slice(end)]
+      const notes = annotate(projectVercelAnnotations(turn))
+      const lines = `${before.map(write).join('')}${notes}${after.map(write).join('')}`
       if (lines !== '') yield lines
     }
   }
@@ -63,5 +87,6 @@ function dataStreamResponse(chunks: Chunks, onClose: () => void): Response {
       'cache-control': 'no-cache, no-transform',
     },
     onClose,
+    aside: (say) => saving.watch((note) => say(write(toNoteChunk(note)))),
   })
 }

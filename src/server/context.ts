@@ -5,15 +5,16 @@ import { ApiError } from '../protocol/api-error.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
+import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 
 /** What every route works with. */
 export interface ServerContext {
   readonly holdfast: Holdfast
   readonly limits: Limits
   readonly keepAliveMs: number
-  readonly version: string
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
+  readonly saving: SavingWatch
 }
 
 export function createServerContext(holdfast: Holdfast, options: HandlerOptions): ServerContext {
@@ -22,9 +23,9 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     holdfast,
     limits,
     keepAliveMs: options.keepAliveMs ?? 15_000,
-    version: options.version ?? '0.1.0',
     followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+    saving: createSavingWatch(holdfast),
   }
 }
 

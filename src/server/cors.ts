@@ -9,6 +9,8 @@ export function addCorsHeaders(
   const origin = request.headers.get('origin')
   if (origin === null || !allowedOrigins.includes(origin)) return
   response.headers.set('access-control-allow-origin', origin)
+  // A page that may call the server may do so as the person who is signed in there, by cookie too.
+  response.headers.set('access-control-allow-credentials', 'true')
   response.headers.append('vary', 'origin')
 }
 
@@ -20,7 +22,10 @@ export function answerPreflight(request: Request): Response | null {
     status: 204,
     headers: {
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-      'access-control-allow-headers': 'content-type, authorization, last-event-id',
+      // Whatever the page wants to send: which header says who somebody is, is the host's to decide.
+      'access-control-allow-headers':
+        request.headers.get('access-control-request-headers') ??
+        'content-type, authorization, last-event-id',
       'access-control-max-age': '600',
     },
   })

@@ -4,6 +4,8 @@ import { addCorsHeaders, answerPreflight } from './cors.ts'
 import { checkOrigin, identify, nobody } from './guard.ts'
 import type { HandlerOptions, RequestRecord } from './handler-options.ts'
 import { toErrorResponse } from './http-error.ts'
+import { logToStandardError, summarizeError } from './log-error.ts'
+import { checkHandlerOptions } from './option-rules.ts'
 import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -15,8 +17,12 @@ import { toolCallRoutes } from './routes/tool-calls.ts'
 
 export type Handler = (request: Request) => Promise<Response>
 
-/** The whole HTTP contract as one web-standard function. */
-export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}): Handler {
+/**
+ * The whole HTTP contract as one web-standard function, for anything that calls such functions. Answers every
+ * failure itself; never rejects. Whoever has no `authenticate` serves it with `listen`: see there.
+ */
+export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): Handler {
+  const options = checkHandlerOptions(given)
   const context = createServerContext(holdfast, options)
   const routes: readonly Route[] = [
     ...aboutRoutes(context),
@@ -58,9 +64,21 @@ export function createHandler(holdfast: Holdfast, options: HandlerOptions = {}):
       ms: performance.now() - started,
       ...(response.status >= 500 ? { error } : {}),
     }
-    options.log?.(record)
+    writeLog(record, options)
     return request.method === 'HEAD' ? withoutBody(response) : response
   }
+}
+
+/** A 5xx tells the client that it has been logged, so it is, also where nobody gave a log or the log throws. */
+function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
+  try {
+    log?.(record)
+  } catch (error) {
+    logToStandardError(error)
+  }
+  if (log !== undefined || record.error === undefined) return
+  // A database that is away is no bug of ours: one line for each request, and not where it was met.
+  logToStandardError(record.status === 500 ? record.error : summarizeError(record.error))
 }
 
 async function withoutBody(response: Response): Promise<Response> {

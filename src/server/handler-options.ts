@@ -1,35 +1,73 @@
 import type { LifecycleEvent } from '../engine/hooks.ts'
 
+/** What `createHandler` takes. Everything is optional; a name that is not here, or a value out of range, is an error. */
 export interface HandlerOptions {
   /**
-   * Who is asking: an id, or null for nobody (401). Without it everyone is `local`, and the handler
-   * answers only on a loopback address.
+   * Who is asking: an id of 1 to 200 characters, or null for nobody (401). What it throws is logged, and is a 500.
+   *
+   * Without it everyone is the one owner `local`, so the handler answers only requests that are known to
+   * come from this machine: through `listen` or `toNodeListener`, which see the socket, or with `localOnly`.
+   * Anything else is 403 `no-authentication`. For a chat that is open to everybody, say so: `() => ({ id: 'everybody' })`.
    */
   readonly authenticate?: (
     request: Request,
   ) => { readonly id: string } | null | Promise<{ readonly id: string } | null>
-  /** Origins of pages that may call this server, beside its own. */
+  /**
+   * You vouch that nobody but this machine can reach the server, as it listens on a loopback address alone. For
+   * frameworks that hide the socket; has no meaning beside `authenticate`. Names that are not loopback ones, and
+   * requests of which a proxy says that they come from elsewhere, are refused all the same.
+   * @default false
+   */
+  readonly localOnly?: boolean
+  /**
+   * Origins of pages that may call this server, beside its own: `https://app.example`.
+   * @default []
+   */
   readonly allowedOrigins?: readonly string[]
   /**
-   * A proxy of one's own stands before this, and says in `X-Forwarded-Proto` how it was asked. Anyone
-   * can send that header, so it is believed only if this says so.
+   * A proxy of one's own stands before this, and says in `X-Forwarded-Host` and `X-Forwarded-Proto` (or in
+   * `Forwarded`) how it was asked. Anyone can send these headers, so they are believed only if this says so.
+   * @default false
    */
   readonly trustProxy?: boolean
+  /** What one request or one owner may take; those that are not named keep their default. */
   readonly limits?: Partial<Limits>
+  /**
+   * How often an idle stream says that it is still there.
+   * @default 15_000
+   */
   readonly keepAliveMs?: number
-  readonly version?: string
-  /** One record per request, without content. */
+  /**
+   * One record per request, without content. Without it, the error of a 5xx is written to the standard error.
+   */
   readonly log?: (record: RequestRecord) => void
 }
 
 export interface Limits {
-  /** Of a JSON body. */
+  /**
+   * Of a JSON body; more is 413.
+   * @default 1_048_576
+   */
   readonly bodyBytes: number
+  /**
+   * Of the body of an import.
+   * @default 67_108_864
+   */
   readonly importBytes: number
-  /** Of a user message. */
+  /**
+   * Of a user message.
+   * @default 200_000
+   */
   readonly textChars: number
-  /** At once, in this process. Generous: where nobody is told apart, one owner is everybody. */
+  /**
+   * At once, in this process; more is 429. Generous: where nobody is told apart, one owner is everybody.
+   * @default 1_000
+   */
   readonly runsPerOwner: number
+  /**
+   * Open event streams at once, in this process.
+   * @default 5_000
+   */
   readonly followersPerOwner: number
 }
 

@@ -8,6 +8,9 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-limit': 400,
   'bad-event': 400,
   'bad-request': 400,
+  'bad-option': 500,
+  'no-model': 409,
+  backend: 502,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,
@@ -45,10 +48,11 @@ export function toErrorResponse(error: unknown): Response {
 
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (!(error instanceof HoldfastError)) {
+  if (!(error instanceof HoldfastError) || error.code === 'bad-option') {
     return new ApiError(500, 'internal', 'Something went wrong here. It has been logged.')
   }
   const status = statuses[error.code]
-  const message = status < 500 ? error.message : 'The database cannot be used right now.'
+  const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''
+  const message = status < 500 ? error.message : `The database cannot be used right now.${unstored}`
   return new ApiError(status, error.code, message)
 }

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { checkOptions } from '../core/check-options.ts'
+import { ApiError } from '../protocol/api-error.ts'
 import type { Handler } from './create-handler.ts'
+import { toErrorResponse } from './http-error.ts'
+import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
+import { logToStandardError } from './log-error.ts'
+import { listenRules, nodeListenerRules } from './option-rules.ts'
+import { rememberPeer } from './peer-address.ts'
 import { refuseSocket } from './refuse-socket.ts'
-
-export interface ListenOptions {
-  readonly port: number
-  readonly host: string
-  /** A client that does not read for this long is cut off: what waits for it is not kept for ever. */
-  readonly stallMs?: number
-}
+import { parseHost } from './request-host.ts'
 
 export interface Listening {
   readonly url: string
@@ -18,25 +19,35 @@ export interface Listening {
 
 /** Serves a web-standard handler on Node's own HTTP server. */
 export async function listen(handler: Handler, options: ListenOptions): Promise<Listening> {
+  checkOptions('listen', options, listenRules)
+  const { port, host, ...serving } = options
   const streams = new Set<ServerResponse>()
+  const answer = toNodeListener(handler, serving)
   // A request without a host is answered here, in our words, not by Node.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     streams.add(outgoing)
     outgoing.on('close', () => streams.delete(outgoing))
-    void serve(handler, incoming, outgoing, options.stallMs ?? 30_000)
+    answer(incoming, outgoing)
   })
   server.on('clientError', refuseSocket)
+  // Node answers these two by itself otherwise, with nothing in JSON or with nothing at all.
+  server.on('connect', (_, socket) => refuseSocket(new Error('A tunnel was asked for.'), socket))
+  server.on('checkExpectation', (_, outgoing: ServerResponse) => {
+    const error = { code: 'bad-request', message: 'What "expect" asks for is not done here.' }
+    outgoing.writeHead(417, { 'content-type': 'application/json' })
+    outgoing.end(JSON.stringify({ error }))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, options.host, () => {
+    server.listen(port, host, () => {
       server.off('error', reject)
       resolve()
     })
   })
-  const { port } = server.address() as AddressInfo
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  const address = server.address() as AddressInfo
+  const name = host.includes(':') ? `[${host}]` : host
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${name}:${address.port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -46,41 +57,79 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
   }
 }
 
+/**
+ * A web-standard handler as a listener of Node's own HTTP server, and as a middleware of what is built on
+ * it, such as Express. Mount it before anything that reads bodies. The handler learns from it who is at the other
+ * end of the socket, which a `Request` alone does not say (see `authenticate`).
+ *
+ * @example
+ * createServer(toNodeListener(createHandler(holdfast, { authenticate }))).listen(8787)
+ */
+export function toNodeListener(
+  handler: Handler,
+  options: NodeListenerOptions = {},
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  checkOptions('toNodeListener', options, nodeListenerRules)
+  const { stallMs = 30_000, onError = logToStandardError } = options
+  return (incoming, outgoing) => void serve(handler, incoming, outgoing, stallMs, onError)
+}
+
+/** Never rejects: a failure is logged and answered, or, once an answer has begun, cuts it off. */
 async function serve(
   handler: Handler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   stallMs: number,
+  onError: (error: unknown) => void,
 ): Promise<void> {
   const gone = new AbortController()
   outgoing.on('close', () => gone.abort())
   try {
-    const request = toRequest(incoming, gone.signal)
-    const response =
-      request === null
-        ? Response.json(
-            { error: { code: 'bad-request', message: 'Bad address.' } },
-            { status: 400 },
-          )
-        : await handler(request)
-    outgoing.writeHead(response.status, [...response.headers].flat())
-    // An answer may come before the whole question was read: the rest is let go.
-    incoming.resume()
-    if (response.body === null) outgoing.end()
-    else await send(response.body, outgoing, gone.signal, stallMs)
-  } catch {
-    // The handler answers every failure itself; what is left is a connection that is gone.
-    outgoing.destroy()
+    await send(await answer(handler, incoming, gone.signal), incoming, outgoing, gone, stallMs)
+  } catch (error) {
+    // A client that has gone is no failure of anybody's.
+    if (gone.signal.aborted) return
+    if (!(error instanceof ApiError)) report(onError, error)
+    // Half an answer must not look like a whole one: the client has to see that the connection broke.
+    if (outgoing.headersSent) outgoing.destroy()
+    else await send(toErrorResponse(error), incoming, outgoing, gone, stallMs)
   }
 }
 
-function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
+/** A log that throws takes nothing else down. */
+function report(onError: (error: unknown) => void, error: unknown): void {
+  try {
+    onError(error)
+  } catch (thrown) {
+    logToStandardError(thrown)
+  }
+}
+
+async function answer(
+  handler: Handler,
+  incoming: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Response> {
+  const request = toRequest(incoming, signal)
+  rememberPeer(request, incoming.socket.remoteAddress)
+  const response: unknown = await handler(request)
+  if (response instanceof Response) return response
+  throw new TypeError('The handler returned something that is no Response.')
+}
+
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = 'GET', headers } = incoming
   const address = addressOf(incoming)
-  if (address === null) return null
   // What a web-standard request cannot have.
-  if (['CONNECT', 'TRACE', 'TRACK'].includes(method)) return null
+  if (address === null || ['CONNECT', 'TRACE', 'TRACK'].includes(method)) {
+    throw new ApiError(400, 'bad-request', 'Bad address.')
+  }
   const hasBody = method !== 'GET' && method !== 'HEAD'
+  if (hasBody && incoming.readableDidRead) {
+    throw new TypeError(
+      'Something before Holdfast has read the body of the request. Mount it before express.json() and the like.',
+    )
+  }
   return new Request(address, {
     method,
     headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
@@ -95,10 +144,18 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | nu
  * Put together as text: resolved against a base, the path `//name/…` would be an address at another host,
  * and the check of where a request goes (HT4) would be made on a name of the sender's choice.
  */
-function addressOf({ headers, httpVersion, url = '' }: IncomingMessage): URL | null {
+function addressOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): URL | null {
+  const { headers, rawHeaders, httpVersion, socket } = incoming
+  // Express and its kin cut the path that they are mounted at off `url`, and keep the whole one here.
+  const path =
+    typeof incoming.originalUrl === 'string' ? incoming.originalUrl : (incoming.url ?? '')
+  // Node keeps the first of two hosts and drops the second; a proxy may have gone by the other one.
+  const isDouble =
+    rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
   const { host = httpVersion === '1.0' ? 'localhost' : '' } = headers
-  const isName = /^[^\s/\\?#@]+$/.test(host)
-  return isName && url.startsWith('/') ? URL.parse(`http://${host}${url}`) : null
+  if (isDouble || parseHost(host) === null || !path.startsWith('/')) return null
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http'
+  return URL.parse(`${scheme}://${host}${path}`)
 }
 
 /**
@@ -139,21 +196,36 @@ async function nextPiece(incoming: IncomingMessage): Promise<Uint8Array | null> 
 }
 
 async function send(
-  body: ReadableStream<Uint8Array>,
+  response: Response,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  gone: AbortController,
+  stallMs: number,
+): Promise<void> {
+  // Before the first byte goes out: a body that cannot be read is still a 500 then.
+  const reader = response.body?.getReader()
+  outgoing.writeHead(response.status, [...response.headers].flat())
+  // An answer may come before the whole question was read: the rest is let go.
+  incoming.resume()
+  const { signal } = gone
+  const leave = () => void reader?.cancel().catch(() => undefined)
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
+  if (reader !== undefined) await pump(reader, outgoing, signal, stallMs)
+  outgoing.end()
+}
+
+async function pump(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
   outgoing: ServerResponse,
   gone: AbortSignal,
   stallMs: number,
 ): Promise<void> {
-  const reader = body.getReader()
-  const leave = () => void reader.cancel().catch(() => undefined)
-  gone.addEventListener('abort', leave)
-  if (gone.aborted) leave()
   while (!gone.aborted) {
     const { done, value } = await reader.read()
-    if (done) break
+    if (done) return
     if (!outgoing.write(value)) await drained(outgoing, gone, stallMs)
   }
-  outgoing.end()
 }
 
 function drained(outgoing: ServerResponse, gone: AbortSignal, stallMs: number): Promise<void> {

@@ -1,8 +1,7 @@
 import type { Json } from '../core/json.ts'
+import { deepestJson, depthOfText } from '../core/json-depth.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
-
-const deepest = 64
 
 /** A JSON body, with its type, size and depth checked before anything looks at it (HT3). */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
@@ -23,23 +22,34 @@ export async function readText(
 ): Promise<string | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
-    throw new ApiError(
-      415,
-      'unsupported-type',
-      'Send the body as "content-type: application/json".',
-    )
+    throw unsupported('Send the body as "content-type: application/json".')
   }
+  checkEncoding(request.headers, type ?? '')
   if (type === null) return null
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   try {
     const bytes = await readBytes(request, maxBytes)
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (depthOf(text) > deepest) {
-      throw badRequest(`The body is nested deeper than ${deepest} levels.`)
+    if (depthOfText(text) > deepestJson) {
+      throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
     }
     return text
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest('The body is not UTF-8.')
+  }
+}
+
+const unsupported = (message: string): ApiError => new ApiError(415, 'unsupported-type', message)
+
+/** JSON is UTF-8, and is not unpacked here: a small body could become one of any size. */
+function checkEncoding(headers: Headers, type: string): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? 'utf-8'
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    throw unsupported(`Send the body in UTF-8, not in ${charset}.`)
+  }
+  const encoding = headers.get('content-encoding') ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity') {
+    throw unsupported(`Send the body as it is, without "content-encoding: ${encoding}".`)
   }
 }
 
@@ -74,21 +84,4 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     at += chunk.byteLength
   }
   return bytes
-}
-
-/** Counted on the text: a parser would have built it all first. */
-function depthOf(text: string): number {
-  let depth = 0
-  let most = 0
-  let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index]
-    if (inString) {
-      if (char === '\\') index++
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === '{' || char === '[') most = Math.max(most, ++depth)
-    else if (char === '}' || char === ']') depth--
-  }
-  return most
 }

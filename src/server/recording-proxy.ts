@@ -1,33 +1,58 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
-import { parseChatBody } from '../protocol/chat-body.ts'
+import type { RecordRequest } from '../engine/record.ts'
+import type { Json } from '../core/json.ts'
+import { isJsonObject } from '../core/json.ts'
+import { type ChatRequest, parseChatBody } from '../protocol/chat-body.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
-import { withReply } from './chat-response.ts'
-import { toRecordedParts } from './chunk-parts.ts'
-import { createServerContext } from './context.ts'
+import {
+  BackendRefusal,
+  defaultForwardHeaders,
+  type ForwardHeaders,
+  openChunks,
+  toBackendError,
+  toBackendHeaders,
+} from './ask-backend.ts'
+import { type Reply, withReply } from './chat-response.ts'
+import { createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { checkOrigin, identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { ApiError } from '../protocol/api-error.ts'
-import { badRequest, notFound, toErrorResponse } from './http-error.ts'
+import { notFound, toErrorResponse } from './http-error.ts'
+import { toKnownTurn } from '../engine/known-turn.ts'
 import { readJson } from './read-json.ts'
-import { runActive, toSend } from './routes/chat.ts'
-import { linesOf, translateDataStream } from './translate-data-stream.ts'
+import type { RouteRequest } from './router.ts'
+import { checkText, runActive, toSend } from './routes/chat.ts'
+import { sdkOf } from './routes/messages.ts'
+import { readTurn } from '../engine/engine.ts'
+import { toToolOutput } from '../engine/add-tool-outputs.ts'
+import { wait } from '../engine/clock.ts'
 
 export interface RecordingProxyOptions extends HandlerOptions {
   /** Where the old backend takes its chats. */
   readonly target: URL
+  /**
+   * Which of the client's headers the backend gets: a list of names, or a function of them that gives the
+   * headers to send. Those of one connection (`Host`, `Content-Length`, `Connection` …) are never passed on.
+   * @default defaultForwardHeaders: who asks (`authorization`, `cookie`), the language, and trace ids
+   */
+  readonly forwardHeaders?: ForwardHeaders
   readonly fetch?: (request: Request) => Promise<Response>
 }
+
+/** A backend that has not begun to answer by then is waited for with an open stream; its refusal is then an error in it. */
+const patienceMs = 10_000
 
 /**
  * Stands before a chat backend of somebody's own, of AI SDK 3 to 7, and takes its place at `/api/chat`:
  * the message is stored, the backend is asked, and what it streams is stored as it passes (RS4). The
- * answer is what was stored, in the protocol that the client asks for. Pages, resume and stop are the
- * ordinary routes, beside it.
+ * answer is what was stored, in the protocol that the client asks for. What the backend refuses (4xx) is
+ * passed on to the client, and nothing of it is kept. Pages, resume and stop are the ordinary routes,
+ * beside it.
  */
 export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxyOptions): Handler {
   const context = createServerContext(holdfast, options)
   const ask = options.fetch ?? fetch
+  const forward = options.forwardHeaders ?? defaultForwardHeaders
   return async (request) => {
     const url = new URL(request.url)
     try {
@@ -35,25 +60,33 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
       const route = { request, url, params: {}, ownerId: await identify(request, options) }
       return await withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
-        const chat = parseChatBody(body)
-        if (chat.kind !== 'send') throw badRequest('This backend takes new messages only.')
-        const sending = await toSend(context, route, chat)
-        const chunks = askLater(() =>
+        const chat = parseSending(body)
+        checkText(chat, context.limits.textChars)
+        const { recorded, sent } = await toRecord(context, route, chat)
+        const backend = askLater(() =>
           ask(
             new Request(options.target, {
               method: 'POST',
-              headers: { 'content-type': 'application/json' },
+              headers: toBackendHeaders(request.headers, forward),
               body: JSON.stringify(body),
+              // A redirect would be followed by another method and without the headers that say who asks.
+              redirect: 'manual',
             }),
           ),
         )
-        const recording = await holdfast.record(toRecordedParts(chunks), sending)
+        const recording = await holdfast.record(backend.chunks, recorded)
         const { threadId } = chat
         switch (recording.kind) {
-          case 'recording':
+          case 'recording': {
             // The reader reads the ledger; this copy of the stream is nobody's.
             void recording.stream.cancel()
-            return reply({ threadId, turnId: recording.turnId })
+            const refusal = await backend.refused(holdfast)
+            if (refusal !== null) {
+              await recording.withdraw()
+              return refusal
+            }
+            return reply({ threadId, turnId: recording.turnId, ...sent })
+          }
           case 'joined':
           case 'repeated':
             return reply({ threadId, turnId: recording.turnId })
@@ -69,52 +102,86 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
   }
 }
 
+type Sending = Extract<ChatRequest, { readonly kind: 'send' | 'answers' }>
+
+/** To make an answer anew is to send its message again: the backend has no other way to be asked. */
+function parseSending(body: Json): Sending {
+  const chat = parseChatBody(body)
+  if (chat.kind !== 'regenerate') return chat
+  const { messages } = isJsonObject(body) ? body : {}
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
+  const messageId = isJsonObject(last) ? (last.id ?? null) : null
+  const again = { ...(body as object), trigger: 'submit-message', messageId }
+  return parseChatBody(again) as Sending
+}
+
+/** Approvals and results of the client are stored, and the turn goes on with what the backend makes of them. */
+async function toRecord(
+  context: ServerContext,
+  route: RouteRequest,
+  chat: Sending,
+): Promise<{
+  readonly recorded: RecordRequest
+  readonly sent?: Pick<Parameters<Reply>[0], 'sent'>
+}> {
+  if (chat.kind === 'send') return { recorded: await toSend(context, route, chat) }
+  const { holdfast } = context
+  const { threadId, messageId: turnId, decisions, outputs, parts } = chat
+  const { ownerId: by } = route
+  await readOwned(context, route, threadId)
+  const sent = toKnownTurn(
+    await readTurn(holdfast.store, threadId, turnId),
+    parts,
+    sdkOf(route.url),
+  )
+  await holdfast.decide({ threadId, by, decisions })
+  await holdfast.addToolOutputs(threadId, outputs.map(toToolOutput))
+  return { recorded: { threadId, continue: turnId, by }, sent: { sent } }
+}
+
+interface Backend {
+  readonly chunks: ReadableStream<StreamChunk>
+  /** The backend's own answer where it would not take the message; null once it has begun, or is slow. */
+  refused(holdfast: Holdfast): Promise<Response | null>
+}
+
 /** The backend is asked only once the message is stored, and not at all if it was refused. */
-function askLater(ask: () => Promise<Response>): ReadableStream<StreamChunk> {
+function askLater(ask: () => Promise<Response>): Backend {
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
-  return new ReadableStream<StreamChunk>(
+  const opened = Promise.withResolvers<Response | null>()
+  const open = async () => {
+    try {
+      const chunks = await openChunks(await ask())
+      opened.resolve(null)
+      return chunks.getReader()
+    } catch (error) {
+      opened.resolve(error instanceof BackendRefusal ? error.response : null)
+      throw toBackendError(error, false)
+    }
+  }
+  const chunks = new ReadableStream<StreamChunk>(
     {
       async pull(controller) {
-        reader ??= (await openChunks(await ask())).getReader()
-        const { done, value } = await reader.read()
+        reader ??= await open()
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw toBackendError(error, true)
+        })
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      cancel: (reason) => reader?.cancel(reason),
+      async cancel(reason) {
+        opened.resolve(null)
+        await reader?.cancel(reason)
+      },
     },
     { highWaterMark: 0 },
   )
-}
-
-async function openChunks(response: Response): Promise<ReadableStream<StreamChunk>> {
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel()
-    throw new ApiError(502, 'backend', `The backend answered ${response.status}.`)
-  }
-  const reader = response.body.getReader()
-  const { value: first = new Uint8Array() } = await reader.read()
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(first),
-    async pull(controller) {
-      const { done, value } = await reader.read()
-      if (done) controller.close()
-      else controller.enqueue(value)
+  return {
+    chunks,
+    async refused({ clock }) {
+      const stop = new AbortController()
+      const late = wait(clock, patienceMs, stop.signal).then(() => null)
+      return Promise.race([opened.promise, late]).finally(() => stop.abort())
     },
-    cancel: (reason) => reader.cancel(reason),
-  })
-  // Some backends send one protocol under the other's header: what it begins with tells.
-  const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
-  return isEvents ? chunksOfEvents(body) : translateDataStream(body)
-}
-
-function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<StreamChunk> {
-  return linesOf(body).pipeThrough(
-    new TransformStream<string, StreamChunk>({
-      transform(line, controller) {
-        const data = /^data: ?(.*)$/.exec(line)?.[1]
-        if (data === undefined || data === '[DONE]') return
-        controller.enqueue(JSON.parse(data) as StreamChunk)
-      },
-    }),
-  )
+  }
 }

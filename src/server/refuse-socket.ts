@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 const answers: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
@@ -9,7 +9,7 @@ const answers: Readonly<Record<string, readonly [status: string, message: string
  * What never became a request: broken HTTP, headers without end. The answer is worded like every other
  * (HT1), which Node's own, an empty one, is not.
  */
-export function refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+export function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
     return

@@ -1,11 +1,18 @@
-import { createDataStreamReader } from '../protocol/data-stream/read-data-stream.ts'
+import { readCallNote } from '../import/call-note.ts'
+import {
+  createDataStreamReader,
+  type DataStreamReaderOptions,
+} from '../protocol/data-stream/read-data-stream.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
+
+export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals' | 'unfinished'>
 
 /** The stream of a backend of AI SDK 3 or 4 as the chunks that clients of version 5 and later read (RS4). */
 export function translateDataStream(
   stream: ReadableStream<Uint8Array>,
+  options: TranslateOptions = {},
 ): ReadableStream<StreamChunk> {
-  const reader = createDataStreamReader()
+  const reader = createDataStreamReader({ ...options, readCallNote })
   return linesOf(stream).pipeThrough(
     new TransformStream<string, StreamChunk>({
       transform(line, controller) {

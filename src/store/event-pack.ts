@@ -4,7 +4,7 @@ import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { type EventPlace, parseEvent } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { parseStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
+import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
 /**
  * A row of `events`: facts of one append that stand side by side and are about one turn, or about
@@ -77,7 +77,7 @@ export function unpack({ seq, turnId, at, payload, ...row }: EventPack): readonl
   const lines = size === 1 ? [payload] : payload.split('\n')
   return Array.from({ length: size }, (_, index) => {
     const line = lines[index] ?? ''
-    const fact = parseStoredJson(line)
+    const fact = readStoredJson(line)
     const ownTime = isJsonObject(fact) && typeof fact.at === 'number' ? fact.at : at
     return { seq: seq - size + 1 + index, at: ownTime, turnId, line, fact }
   })
@@ -112,6 +112,6 @@ function outputsOf(
 ): { readonly output?: CallOutput; readonly modelOutput?: Json } {
   const stored = typeof callId === 'string' ? outputOf(callId as CallId) : undefined
   if (stored === undefined) return {}
-  const modelOutput = stored.modelOutput === null ? undefined : parseStoredJson(stored.modelOutput)
+  const modelOutput = stored.modelOutput === null ? undefined : readStoredJson(stored.modelOutput)
   return withDefined({}, { output: readOutput(stored), modelOutput })
 }

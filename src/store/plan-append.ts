@@ -97,7 +97,8 @@ export function planAppend(events: readonly NewEvent[]): AppendPlan {
         messages.push(toMessage(event, offset))
         break
       case 'messages-retired':
-        retired.push(...event.messageIds)
+        // What a rewrite took out has no row any more that could be marked.
+        if (event.from === undefined) retired.push(...event.messageIds)
         builder.add(event, null, offset)
         break
       case 'thread-renamed':

@@ -1,13 +1,23 @@
+import { setImmediate } from 'node:timers/promises'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
-import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import { parseCursor, toCursor } from '../paging/cursor.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { parsePlaceCursor, type Place, toPlaceCursor } from '../paging/cursor.ts'
 import { parseLimit } from '../paging/limit.ts'
+import { createPageFiller, type PageSlice } from '../paging/page-filler.ts'
 import { type ChatMessage, projectChatMessage } from '../views/chat-message.ts'
-import { type EntityRow, projectEntityRows } from '../views/entity-rows.ts'
+import {
+  entityKindsOf,
+  type EntityKind,
+  type EntityRow,
+  placeEntityRows,
+  type PlacedRow,
+  projectEntityRows,
+} from '../views/entity-rows.ts'
 import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
+import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
 import type { PageOrder, ResultMode, Store } from './store.ts'
@@ -25,60 +35,136 @@ export interface MessagePageQuery {
   readonly live?: 'include' | 'exclude'
   readonly order?: PageOrder
   readonly sdk?: SdkVersion
+  /** For `ui`: whether each tool part says the tool's name. */
+  readonly toolNames?: ToolNames
+  /** The older query (FD8): only rows of these kinds, or messages that such a row is part of. */
+  readonly older?: { readonly entities: readonly EntityKind[] | null }
 }
 
+type PageItem = UiMessage | VercelMessage | EntityRow | ChatMessage | Message
+
 export interface MessagePage {
-  readonly results: readonly (UiMessage | VercelMessage | EntityRow | ChatMessage | Message)[]
+  readonly results: readonly PageItem[]
   readonly nextCursor: string | null
   readonly hasMore: boolean
   readonly seq: Seq
   readonly live: MessageId | null
 }
 
-/** One page of a thread in one format; null if there is no such thread. */
+/** How many messages are read at once, at most: what shows nothing is passed over in such chunks. */
+const mostAtOnce = 200
+
+/**
+ * One page of a thread in one format; null if there is no such thread. What a format or filter does
+ * not show takes no room on a page, so it may take several reads to fill one, or to know that nothing
+ * follows. `seq` is that of the first read: whoever follows from there misses nothing.
+ */
 export async function readMessagePage(
   store: Store,
   query: MessagePageQuery,
 ): Promise<MessagePage | null> {
-  const { threadId, cursor, order = 'newest-first' } = query
-  const list = order === 'newest-first' ? threadId : `${threadId} ${order}`
-  const page = await store.readPage({
-    threadId,
-    limit: parseLimit(query.limit),
-    before: cursor === undefined ? null : parseCursor(list, cursor),
-    live: query.live ?? 'include',
-    results: query.results ?? 'full',
-    order,
-  })
-  if (page === null) return null
-  const last = page.messages.at(-1)
-  const rows = page.messages.map((message) => project(message, query))
+  const { threadId, cursor, order = 'newest-first', older } = query
+  const limit = parseLimit(query.limit)
+  const list = listOf(query)
+  const after = cursor === undefined ? null : parsePlaceCursor(list, cursor)
+  const counts = older !== undefined && query.format === 'entities' ? 'items' : 'slices'
+  const filler = createPageFiller<PageItem>({ counts, limit, after, order })
+  const unitsToRead = { threadId, order, results: query.results ?? 'full' } as const
+
+  let before = after === null ? null : boundOf(after, order)
+  let size = older === undefined ? limit + 1 : Math.min(limit + 1, 25)
+  let seq: Seq | undefined
+  let live: MessageId | null = null
+  for (let isOpen = true; isOpen;) {
+    const page = await store.readPage({
+      ...unitsToRead,
+      limit: size,
+      before,
+      live: query.live ?? 'include',
+    })
+    if (page === null) return null
+    seq ??= page.seq
+    if (query.live === 'exclude') live ??= page.live
+    for (const message of page.messages) {
+      // It may have ended since the first read, which said that it was left out.
+      if (message.id === live) continue
+      const slices = slicesOf(message, query)
+      isOpen = (order === 'newest-first' ? slices.toReversed() : slices).every(filler.add)
+      if (!isOpen) break
+    }
+    before = page.messages.at(-1)?.seq ?? null
+    if (!page.hasMore || before === null) break
+    size = Math.min(mostAtOnce, size * 2)
+    // A store may answer without waiting: a long way over what shows nothing must let others work.
+    if (isOpen) await setImmediate()
+  }
+  const { items, next } = filler
   return {
-    // Within a turn, rows are made oldest first; the page is read in its own order.
-    results: rows.flatMap((each) => (order === 'newest-first' ? each.toReversed() : each)),
-    nextCursor: page.hasMore && last !== undefined ? toCursor(list, last.seq) : null,
-    hasMore: page.hasMore,
-    seq: page.seq,
-    live: page.live,
+    results: items,
+    nextCursor: next === null ? null : toPlaceCursor(list, next),
+    hasMore: next !== null,
+    seq: seq ?? 0,
+    live,
   }
 }
 
-function project(
-  message: Message,
-  { format, threadId, sdk }: MessagePageQuery,
-): readonly MessagePage['results'][number][] {
-  const lazyHref = (call: Call) => callHref(threadId, call)
+/** A cursor is good for one list: this thread in this order, and in the older query with this filter. */
+function listOf({ threadId, order = 'newest-first', older, format }: MessagePageQuery): string {
+  const list = order === 'newest-first' ? threadId : `${threadId} ${order}`
+  if (older === undefined) return list
+  return `${list} older ${format} ${older.entities?.toSorted().join(',') ?? 'all'}`
+}
+
+/** The messages to read begin behind the cursor's own, or with it where only a part of it was shown. */
+function boundOf(after: Place, order: PageOrder): Seq {
+  const [seq = 0, ...inside] = after
+  if (inside.length === 0) return seq
+  return order === 'newest-first' ? seq + 1 : seq - 1
+}
+
+/** Oldest first; the items of each slice in the page's order. */
+function slicesOf(message: Message, query: MessagePageQuery): readonly PageSlice<PageItem>[] {
+  const { order = 'newest-first', older, format } = query
+  const inOrder = <Item>(items: readonly Item[]): readonly Item[] =>
+    order === 'newest-first' ? items.toReversed() : items
+  const entities = older?.entities ?? null
+  if (older === undefined || format !== 'entities') {
+    const isShown = entities === null || entities.some((kind) => entityKindsOf(message).has(kind))
+    return [{ place: [message.seq], items: isShown ? inOrder(project(message, query)) : [] }]
+  }
+  const isWanted = (kind: EntityKind) => entities === null || entities.includes(kind)
+  const rows = placeEntityRows(message, lazyOf(query)).filter(({ row }) => isWanted(row.entity))
+  // Only where both are shown is there a call that its results must not be parted from.
+  const groups =
+    isWanted('AI_TOOL') && isWanted('TOOL') ? groupBySteps(rows) : rows.map((row) => [row])
+  return groups.map((group) => ({
+    place: [message.seq, group[0]?.step ?? 0, group[0]?.place ?? 0],
+    items: inOrder(group.map(({ row }) => row)),
+  }))
+}
+
+function groupBySteps(rows: readonly PlacedRow[]): readonly (readonly PlacedRow[])[] {
+  const steps = new Map<number, PlacedRow[]>()
+  for (const row of rows) {
+    const group = steps.get(row.step)
+    if (group === undefined) steps.set(row.step, [row])
+    else group.push(row)
+  }
+  return [...steps.values()]
+}
+
+function project(message: Message, query: MessagePageQuery): readonly PageItem[] {
+  const { format, sdk, toolNames } = query
+  const lazy = lazyOf(query)
   switch (format) {
     case 'ui':
-      return present(
-        projectUiMessage(message, sdk === undefined ? { lazyHref } : { lazyHref, sdk }),
-      )
+      return present(projectUiMessage(message, withDefined(lazy, { sdk, toolNames })))
     case 'vercel':
-      return present(projectVercelMessage(message, { lazyHref }))
+      return present(projectVercelMessage(message, lazy))
     case 'chat':
-      return present(projectChatMessage(message, { lazyHref }))
+      return present(projectChatMessage(message, lazy))
     case 'entities':
-      return projectEntityRows(message, { lazyHref })
+      return projectEntityRows(message, lazy)
     case 'ledger':
       return [message]
     default:
@@ -88,12 +174,10 @@ function project(
 
 const present = <Item>(item: Item | null): readonly Item[] => (item === null ? [] : [item])
 
+const lazyOf = ({ threadId }: MessagePageQuery) => ({
+  lazyHref: (call: Call) => callHref(threadId, call),
+})
+
 /** Where a result that was left out can be fetched. */
 export const callHref = (threadId: ThreadId, call: Call): string =>
   `/api/threads/${encodeURIComponent(threadId)}/tool-calls/${encodeURIComponent(call.id)}`
-
-export function parsePageFormat(value: string): PageFormat {
-  const format = pageFormats.find((known) => known === value)
-  if (format !== undefined) return format
-  throw new HoldfastError('bad-request', `"format" is one of ${pageFormats.join(', ')}.`)
-}

@@ -31,6 +31,14 @@ export interface Store {
    */
   commit(appends: readonly Append[]): Promise<readonly AppendResult[]>
 
+  /**
+   * Takes everything of a thread out from a number on, for good, and appends what is to stand there
+   * instead: all of it in one transaction, or nothing. Ids are free again for what comes back. The
+   * first event is the `messages-retired` that tells readers. For imports, which may bring what
+   * belongs before what they brought; a store without it imports in the order that things come.
+   */
+  rewriteThread?(rewrite: ThreadRewrite): Promise<RewriteResult>
+
   /** One consistent read; null if there is no such thread. */
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
@@ -99,6 +107,17 @@ export interface Append {
    */
   readonly folded?: Turn
 }
+
+export interface ThreadRewrite {
+  readonly threadId: ThreadId
+  /** Refused as `stale` unless the thread stands exactly here. */
+  readonly expectedSeq: Seq
+  /** The number of a message: it and all that comes after it is taken out. */
+  readonly from: Seq
+  readonly appends: readonly Pick<Append, 'events' | 'seal'>[]
+}
+/** `leased`: somebody is answering in it. An event that may not happen is a fault. */
+export type RewriteResult = 'rewritten' | 'stale' | 'leased'
 
 /**
  * One run per thread. A lease has a fencing number that grows with each holder, so one that comes

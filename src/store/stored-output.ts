@@ -1,5 +1,6 @@
 import type { CallOutput } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
+import { deepestJson, flattenJson } from '../core/json-depth.ts'
 
 /** The output columns of a call. A lazy read gives `output: null` with the bytes it left out. */
 export interface StoredOutput {
@@ -11,11 +12,17 @@ export interface StoredOutput {
 /** `undefined`: there is no result. */
 export function readOutput(stored: StoredOutput): CallOutput | undefined {
   if (stored.output !== null) {
-    const value = parseStoredJson(stored.output)
+    const value = readStoredJson(stored.output)
     // A result that is no longer JSON is still the nearest thing to what the tool said (LG7).
     return { kind: 'inline', value: value === undefined ? stored.output : value }
   }
   return stored.outputBytes === null ? undefined : { kind: 'omitted', bytes: stored.outputBytes }
+}
+
+/** Of a row: what an earlier version let in deeper than anything may be is flat when it is read (CL6a, LG7). */
+export function readStoredJson(text: string): Json | undefined {
+  const value = parseStoredJson(text)
+  return value === undefined ? undefined : flattenJson(value, deepestJson)
 }
 
 export function parseStoredJson(text: string): Json | undefined {

@@ -4,7 +4,7 @@ import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import type { CallLife } from '../core/life.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
-import { parseStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
+import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
 /** A row of `calls`. */
 export interface CallRow extends StoredOutput {
@@ -43,7 +43,7 @@ function toPartBody(part: Part): object {
 
 /** The turn as it was sealed. A body that cannot be read still gives the calls that have rows (LG7). */
 export function readTurnBody(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
-  const value = parseStoredJson(body)
+  const value = readStoredJson(body)
   if (!isTurnBody(value)) return salvageTurn(place, rows)
   const byId = new Map(rows.map((row) => [row.callId, row]))
   const steps = value.steps.map((step) => ({
@@ -82,8 +82,8 @@ function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object 
   if (part.state !== 'succeeded') return { ...part, input }
   const output = row === undefined ? undefined : readOutput(row)
   // The row is gone: that it succeeded is no longer all of the truth, and nothing may spin.
-  if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'crashed' }
-  const modelOutput = row?.modelOutput == null ? undefined : parseStoredJson(row.modelOutput)
+  if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'no-result' }
+  const modelOutput = row?.modelOutput == null ? undefined : readStoredJson(row.modelOutput)
   return { ...part, input, output, ...(modelOutput === undefined ? {} : { modelOutput }) }
 }
 
@@ -91,7 +91,7 @@ const noInput: CallInput = { kind: 'partial', text: '' }
 
 function readInput(row: CallRow): CallInput {
   if (row.input === null) return noInput
-  const value = parseStoredJson(row.input)
+  const value = readStoredJson(row.input)
   return value === undefined ? { kind: 'partial', text: row.input } : { kind: 'complete', value }
 }
 
@@ -111,7 +111,7 @@ function salvageTurn(place: TurnPlace, rows: readonly CallRow[]): Turn {
       endedAt: at,
     } as const
     return output === undefined
-      ? { ...base, state: 'interrupted', cause: 'crashed' }
+      ? { ...base, state: 'interrupted', cause: 'no-result' }
       : { ...base, state: 'succeeded', output }
   })
   const step: Step = {

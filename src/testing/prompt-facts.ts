@@ -52,7 +52,8 @@ export const promptOf = (turn: Turn, maxOutputChars?: number) =>
   projectPrompt([user('Hi'), turn], maxOutputChars === undefined ? {} : { maxOutputChars })
 export const resultOf = (turn: Turn, maxOutputChars?: number) => {
   const message = promptOf(turn, maxOutputChars).at(-1)
-  return message?.role === 'tool' ? message.content[0]?.output : undefined
+  const [result] = message?.role === 'tool' ? message.content : []
+  return result?.type === 'tool-result' ? result.output : undefined
 }
 export const callOf = (turn: Turn) => {
   const message = promptOf(turn).find(({ role }) => role === 'assistant')

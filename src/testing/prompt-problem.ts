@@ -4,6 +4,8 @@ import type { ModelMessage } from '../views/model-message.ts'
 /** Every rule that some provider has for the messages it is sent. */
 export function findPromptProblem(prompt: readonly ModelMessage[]): string | undefined {
   const ids = new Set<string>()
+  /** Calls that the provider runs itself and whose results have not been told yet. */
+  const owed = new Set<string>()
   const talk = prompt.filter(({ role }) => role !== 'system')
   if (prompt.slice(0, prompt.length - talk.length).some(({ role }) => role !== 'system')) {
     return 'instructions in mid-conversation'
@@ -18,30 +20,32 @@ export function findPromptProblem(prompt: readonly ModelMessage[]): string | und
         return `${index}: blank text`
       }
     } else if (message.role === 'assistant') {
-      if (before === undefined || before.role === 'assistant') return `${index}: not its turn`
       const { content } = message
+      const goesOn = content[0]?.type === 'tool-result' && owed.has(content[0].toolCallId)
+      if (before === undefined) return `${index}: not its turn`
+      if (before.role === 'assistant' && !goesOn) return `${index}: not its turn`
       const end = content.at(-1)?.type
       if (end === 'reasoning' || end === 'custom') return `${index}: ends in thought`
       const waiting: string[] = []
-      for (const [place, part] of content.entries()) {
+      for (const part of content) {
         if (part.type === 'text' && part.text.trim() === '' && !part.providerOptions) {
           return `${index}: blank text`
         }
         if (part.type === 'tool-result') {
-          const call = content[place - 1]
-          const isOwn = call?.type === 'tool-call' && call.toolCallId === part.toolCallId
-          if (!isOwn || !call.providerExecuted) return `${index}: a result without its call`
+          if (!owed.delete(part.toolCallId)) return `${index}: a result without its call`
         }
         if (part.type !== 'tool-call') continue
         if (ids.has(part.toolCallId)) return `${index}: the id ${part.toolCallId} twice`
         ids.add(part.toolCallId)
         if (!part.providerExecuted) waiting.push(part.toolCallId)
-        else if (content[place + 1]?.type !== 'tool-result') return `${index}: no result inside`
+        else owed.add(part.toolCallId)
       }
-      const results = after?.role === 'tool' ? after.content.map((part) => part.toolCallId) : []
+      const told = after?.role === 'tool' ? after.content : []
+      const given = told.flatMap((part) => (part.type === 'tool-result' ? [part] : []))
+      const results = given.map((part) => part.toolCallId)
       if (waiting.join() !== results.join())
         return `${index}: ${waiting.join()} ≠ ${results.join()}`
-      for (const result of after?.role === 'tool' ? after.content : []) {
+      for (const result of given) {
         const call = content.find(
           (part) => part.type === 'tool-call' && part.toolCallId === result.toolCallId,
         )
@@ -54,6 +58,7 @@ export function findPromptProblem(prompt: readonly ModelMessage[]): string | und
       }
     } else if (before?.role !== 'assistant') return `${index}: results of nothing`
   }
+  if (owed.size > 0) return `no result of ${[...owed].join()}`
   const last = talk.at(-1)
   return last?.role === 'assistant' ? 'the last word is the model’s' : undefined
 }

@@ -6,6 +6,7 @@ import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
 import { lifeRules } from './store-rules/life-rules.ts'
 import { retireRules } from './store-rules/retire-rules.ts'
+import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
@@ -29,6 +30,7 @@ export const storeRules: readonly StoreRule[] = [
   ...sealRules,
   ...pageRules,
   ...retireRules,
+  ...rewriteRules,
   ...lazyRules,
   ...changeRules,
   ...watchRules,

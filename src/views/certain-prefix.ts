@@ -1,3 +1,5 @@
+import { deepestJson } from '../core/json-depth.ts'
+
 /**
  * As much of a JSON text as every reader of partial JSON reads alike. AI SDK clients get arguments as
  * text and read them by their own rules, which guess at a number or a word that is still arriving and
@@ -9,7 +11,6 @@ export function certainPrefix(text: string): string {
   return text.slice(0, new PrefixScanner(text).scan())
 }
 
-const deepest = 500
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[ \t\r\n,\]}])/y
 const word = /true|false|null/y
 const escape = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
@@ -60,7 +61,7 @@ class PrefixScanner {
   #value(char: string): boolean {
     if (char === '"') return this.#string('next')
     if (char === '{' || char === '[') {
-      if (this.#closers.length === deepest) return false
+      if (this.#closers.length === deepestJson) return false
       this.#closers.push(char === '{' ? '}' : ']')
       return this.#advance(1, char === '{' ? 'first-key' : 'first-item')
     }

@@ -54,6 +54,7 @@ describe('a turn', () => {
         },
       ],
       toolActivity: {
+        isActive: false,
         total: 2,
         running: 0,
         waiting: 0,
@@ -65,20 +66,57 @@ describe('a turn', () => {
     })
   })
 
-  it('[FD6] says what its tools are doing', () => {
-    const turn = turnOf(
-      [1, recorded('a'), started('a')],
-      [2, recorded('b', 'required', 'delete_note')],
-      [3, recorded('c', 'not-required', 'read_note'), started('c')],
-    )
-    expect(projectChatMessage(turn)?.toolActivity).toEqual({
-      total: 3,
-      running: 2,
-      waiting: 1,
-      succeeded: 0,
-      failed: 0,
-      current: 'read_note',
+  it('[FD6] says whether it is being produced, and which tool runs', () => {
+    const counts = { total: 0, running: 0, waiting: 0, succeeded: 0, failed: 0 }
+    const thinking = { ...counts, isActive: true }
+    const activityOf = (...moments: readonly Moment[]) =>
+      projectChatMessage(turnOf(...moments))?.toolActivity
+    const done = settled('a', { state: 'succeeded', output: { kind: 'inline', value: [] } })
+    const called: Moment = [2, recorded('a')]
+    const ran: Moment = [3, started('a'), done, stepEnded]
+    const since = { startedAt: at(2) }
+    expect(activityOf([1])).toEqual(thinking)
+    expect(activityOf([1, ...say('Draft')])).toEqual(thinking)
+    expect(activityOf([1, announced('a')])).toEqual({
+      ...thinking,
+      total: 1,
+      running: 1,
       startedAt: at(1),
+    })
+    const running = { ...thinking, total: 1, running: 1, currentStep: 'search_notes', ...since }
+    expect(activityOf(called)).toEqual(running)
+    const between = { ...thinking, total: 1, succeeded: 1, ...since }
+    expect(activityOf(called, ran)).toEqual(between)
+    expect(activityOf(called, ran, [4, ...say('So')])).toEqual(between)
+    const completed: TurnFact = { type: 'turn-ended', ending: { kind: 'completed' } }
+    const over = { ...between, isActive: false, endedAt: at(3) }
+    expect(activityOf(called, ran, [4, ...say('So'), stepEnded, completed])).toEqual(over)
+    expect(activityOf([1, ...say('Hello'), stepEnded, completed])).toEqual({
+      ...counts,
+      isActive: false,
+    })
+  })
+
+  it('[FD6] names the last of several tools that run, and is at rest while it waits', () => {
+    const calls: Moment = [
+      1,
+      recorded('a'),
+      started('a'),
+      recorded('b', 'required', 'delete_note'),
+      recorded('c', 'not-required', 'read_note'),
+      started('c'),
+    ]
+    const counts = { total: 3, running: 2, waiting: 1, succeeded: 0, failed: 0, startedAt: at(1) }
+    const running = { isActive: true, currentStep: 'read_note', ...counts }
+    expect(projectChatMessage(turnOf(calls))?.toolActivity).toEqual(running)
+    const failed = (id: string) => settled(id, { state: 'failed', cause: 'timeout', error: 'No.' })
+    const paused: TurnFact = { type: 'turn-paused', waitingFor: 'approval' }
+    const waiting = turnOf(calls, [2, failed('a'), failed('c'), stepEnded, paused])
+    expect(projectChatMessage(waiting)?.toolActivity).toEqual({
+      ...counts,
+      isActive: false,
+      running: 0,
+      failed: 2,
     })
   })
 
@@ -89,7 +127,14 @@ describe('a turn', () => {
       content: '',
       createdAt: at(1),
       toolCalls: [],
-      toolActivity: null,
+      toolActivity: {
+        isActive: true,
+        total: 0,
+        running: 0,
+        waiting: 0,
+        succeeded: 0,
+        failed: 0,
+      },
     })
     const ending = { kind: 'failed', error: { code: 'provider-error', message: 'No.' } } as const
     expect(projectChatMessage(turnOf([1, { type: 'turn-ended', ending }]))).toBeNull()
@@ -132,6 +177,11 @@ function recorded(
   return { type: 'call-recorded', callId, call, input: { q: id }, approval }
 }
 
+const announced = (id: string): TurnFact => ({
+  type: 'call-announced',
+  callId: parseCallId(id),
+  call: { id: parseCallId(id), providerCallId: id, name: 'search_notes' },
+})
 const started = (id: string): TurnFact => ({ type: 'call-started', callId: parseCallId(id) })
 const settled = (id: string, outcome: CallOutcome): TurnFact => ({
   type: 'call-settled',
@@ -140,7 +190,9 @@ const settled = (id: string, outcome: CallOutcome): TurnFact => ({
 })
 const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
 
-function turnOf(...moments: readonly (readonly [seconds: number, ...facts: TurnFact[]])[]): Turn {
+type Moment = readonly [seconds: number, ...facts: TurnFact[]]
+
+function turnOf(...moments: readonly Moment[]): Turn {
   const turnId = parseMessageId('turn')
   const events = moments
     .flatMap(([seconds, ...facts]) =>

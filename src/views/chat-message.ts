@@ -14,7 +14,7 @@ export interface ChatMessage {
   readonly content: string
   readonly toolCalls: readonly ChatToolCall[]
   readonly createdAt: string
-  /** `null` where no tool was called. */
+  /** `null` on what a person wrote. */
   readonly toolActivity: ToolActivity | null
   /** What a person attached; only where there is something. */
   readonly files?: readonly UserFile[]
@@ -26,18 +26,25 @@ export type ChatToolCall = Omit<
   'messageId' | 'threadId' | 'providerCallId' | 'isPartial' | 'decision' | 'arguments'
 > & { readonly args: Json }
 
-/** One line about the calls of a turn. */
+/** What a turn is doing, and one line about its calls. */
 export interface ToolActivity {
+  /**
+   * It is being produced: from the question to its end, also while the model thinks and between two
+   * steps. False when it has ended, and while it waits for a person or a client, since nothing goes on then.
+   */
+  readonly isActive: boolean
+  /** The name of the tool that runs; the last one, where several do. */
+  readonly currentStep?: string
+  /** How many calls there are. */
   readonly total: number
   /** Open and not waiting for a person. */
   readonly running: number
   readonly waiting: number
   readonly succeeded: number
   readonly failed: number
-  /** The tool that is at work; the last one, where several are. */
-  readonly current?: string
-  readonly startedAt: string
-  /** Only when no call is open. */
+  /** When the first call came; only where there is one. */
+  readonly startedAt?: string
+  /** When the last call ended; only when no call is open and none can follow. */
   readonly endedAt?: string
 }
 
@@ -74,7 +81,7 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
     content,
     toolCalls: toolCalls.map(toChatToolCall),
     createdAt: toIsoDate(turn.createdAt),
-    toolActivity: toActivity(toolCalls),
+    toolActivity: toActivity(turn, toolCalls),
   }
 }
 
@@ -84,22 +91,27 @@ function toChatToolCall(record: ToolCallRecord): ChatToolCall {
   return { id, name, args, ...call }
 }
 
-function toActivity(calls: readonly ToolCallRecord[]): ToolActivity | null {
-  const [first] = calls
-  if (first === undefined) return null
+function toActivity(turn: Turn, calls: readonly ToolCallRecord[]): ToolActivity {
+  const isActive = turn.progress.status === 'running'
   const open = calls.filter((call) => call.isPartial)
   const working = open.filter((call) => call.state !== 'awaiting-approval')
   const succeeded = calls.filter((call) => call.state === 'succeeded').length
   const ends = calls.flatMap((call) => call.completedAt ?? []).toSorted()
   return withDefined(
     {
+      isActive,
       total: calls.length,
       running: working.length,
       waiting: open.length - working.length,
       succeeded,
       failed: calls.length - open.length - succeeded,
-      startedAt: first.createdAt,
     },
-    { current: working.at(-1)?.name, endedAt: open.length === 0 ? ends.at(-1) : undefined },
+    {
+      currentStep: isActive ? working.findLast(isRunning)?.name : undefined,
+      startedAt: calls[0]?.createdAt,
+      endedAt: isActive || open.length > 0 ? undefined : ends.at(-1),
+    },
   )
 }
+
+const isRunning = ({ status }: ToolCallRecord): boolean => status === 'running'

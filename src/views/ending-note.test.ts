@@ -8,8 +8,8 @@ const endings: readonly (readonly [TurnEnding, string | null, boolean])[] = [
   [{ kind: 'stopped' }, 'Stopped.', false],
   [{ kind: 'cut-off' }, 'The answer reached its length limit and was cut off.', true],
   [{ kind: 'step-limit' }, 'The answer reached its step limit.', true],
-  [{ kind: 'no-answer' }, 'The tools ran, but no answer came.', true],
-  [{ kind: 'interrupted' }, 'The server stopped before the answer was complete.', true],
+  [{ kind: 'no-answer' }, 'The model gave no answer.', true],
+  [{ kind: 'interrupted' }, 'The answer was broken off before it was complete.', true],
   [{ kind: 'failed', error: { code: 'x', message: 'Overloaded.' } }, 'Overloaded.', false],
 ]
 

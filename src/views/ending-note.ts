@@ -20,11 +20,14 @@ export function endingNoteOf(ending: TurnEnding): EndingNote | null {
     case 'step-limit':
       return { message: 'The answer reached its step limit.', canContinue: true }
     case 'no-answer':
-      return { message: 'The tools ran, but no answer came.', canContinue: true }
+      return { message: 'The model gave no answer.', canContinue: true }
     case 'interrupted':
-      return { message: 'The server stopped before the answer was complete.', canContinue: true }
+      return { message: 'The answer was broken off before it was complete.', canContinue: true }
     case 'failed':
-      return { message: ending.error.message, canContinue: false }
+      return {
+        message: ending.error.message.trim() || 'The answer failed, and no reason was given.',
+        canContinue: false,
+      }
     default:
       return assertNever(ending)
   }

@@ -8,18 +8,26 @@ import { hasCalls, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyOptions } from './lazy-output.ts'
-import { projectResultValue } from './result-value.ts'
+import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 import { isWholeStep } from './whole-step.ts'
 
 /** AI_TOOL: what a step said, and its calls. TOOL: what one call gave. AI_MESSAGE: a step without calls. */
-export type EntityKind = 'USER' | 'SYSTEM' | 'AI_TOOL' | 'TOOL' | 'AI_MESSAGE'
+export const entityKinds = ['USER', 'SYSTEM', 'AI_TOOL', 'TOOL', 'AI_MESSAGE'] as const
+export type EntityKind = (typeof entityKinds)[number]
 
 export interface EntityRow {
   readonly id: string
   readonly messageId: string
   readonly entity: EntityKind
-  readonly content: string | { readonly toolCallId: string; readonly result: Json }
+  readonly content:
+    | string
+    | {
+        readonly toolCallId: string
+        readonly result: Json
+        /** Only on a success whose result looks like an error. */
+        readonly isError?: false
+      }
   readonly toolCalls: readonly EntityToolCall[]
   readonly isComplete: boolean
   readonly creationDate: string
@@ -34,12 +42,34 @@ export interface EntityToolCall {
   readonly validated: Validated
 }
 
+/** A row and where it stands in its message, which no row that comes later moves. */
+export interface PlacedRow {
+  readonly row: EntityRow
+  /** The index of its step. */
+  readonly step: number
+  /** In its step: 0 for what the step said, then one for each of its calls. */
+  readonly place: number
+}
+
 /** FD5: a message as rows, oldest first. */
-export function projectEntityRows(
+export const projectEntityRows = (
   message: Message,
   options: LazyOptions = {},
-): readonly EntityRow[] {
-  return isTurn(message) ? projectTurn(message, options) : [projectUserMessage(message)]
+): readonly EntityRow[] => placeEntityRows(message, options).map(({ row }) => row)
+
+/** The same rows, each with its place. */
+export const placeEntityRows = (
+  message: Message,
+  options: LazyOptions = {},
+): readonly PlacedRow[] =>
+  isTurn(message)
+    ? projectTurn(message, options)
+    : [{ row: projectUserMessage(message), step: 0, place: 0 }]
+
+/** The kinds of rows that a message is made of. One that has only reasoning so far is an answer. */
+export function entityKindsOf(message: Message): ReadonlySet<EntityKind> {
+  const kinds = new Set(projectEntityRows(message).map(({ entity }) => entity))
+  return kinds.size > 0 ? kinds : new Set(['AI_MESSAGE'])
 }
 
 function projectUserMessage(message: UserMessage): EntityRow {
@@ -58,36 +88,42 @@ function projectUserMessage(message: UserMessage): EntityRow {
   )
 }
 
-function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly EntityRow[] {
-  const rows: EntityRow[] = []
+function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[] {
+  const rows: PlacedRow[] = []
   // Only the last step of a turn can still become a row, so the numbers before it stand.
-  let place = 0
-  for (const step of turn.steps) {
+  let number = 0
+  for (const [index, step] of turn.steps.entries()) {
     const content = stepTextOf(step)
     if (content === '' && !hasCalls(step)) continue
     const calls = step.parts.flatMap((part) =>
       part.type === 'call' ? [toKnownCall(part, turn)] : [],
     )
-    rows.push({
-      id: `${turn.id}:${place++}`,
+    const said: EntityRow = {
+      id: `${turn.id}:${number++}`,
       messageId: turn.id,
       entity: calls.length > 0 ? 'AI_TOOL' : 'AI_MESSAGE',
       content,
       toolCalls: calls.map(projectCall),
       isComplete: isWholeStep(step),
       creationDate: toIsoDate(step.startedAt),
-    })
-    for (const call of calls) {
+    }
+    rows.push({ row: said, step: index, place: 0 })
+    for (const [at, call] of calls.entries()) {
       if (isOpenCall(call)) continue
-      rows.push({
+      const result: EntityRow = {
         id: `${call.id}:result`,
         messageId: turn.id,
         entity: 'TOOL',
-        content: { toolCallId: call.id, result: projectResultValue(call, lazyHref) },
+        content: {
+          toolCallId: call.id,
+          result: projectResultValue(call, lazyHref),
+          ...errorMarkOf(call),
+        },
         toolCalls: [],
         isComplete: isCallComplete(call),
         creationDate: toIsoDate(call.endedAt),
-      })
+      }
+      rows.push({ row: result, step: index, place: 1 + at })
     }
   }
   return rows

@@ -49,7 +49,7 @@ describe('a state that this version does not know', () => {
     })
     expect(toKnownCall(future({}), running)).toMatchObject({ state: 'interrupted', endedAt: 5 })
     const call = { ...base, state: 'interrupted', cause: 'eclipse', endedAt: 7 } as unknown as Call
-    expect(toKnownCall(call, running)).toMatchObject({ state: 'interrupted', cause: 'crashed' })
+    expect(toKnownCall(call, running)).toMatchObject({ state: 'interrupted', cause: 'no-result' })
   })
 
   it('[FD7] is never "still running" in any view', () => {

@@ -36,7 +36,7 @@ export function toKnownCall(call: Call, turn: Turn): Call {
   const base = { ...call, endedAt }
   if (output !== undefined) return { ...base, state: 'succeeded', output }
   if (error !== undefined) return { ...base, state: 'failed', cause: 'tool-error', error }
-  return { ...base, state: 'interrupted', cause: 'crashed' }
+  return { ...base, state: 'interrupted', cause: 'no-result' }
 }
 
 const isKnownEnd = (call: Call): boolean =>

@@ -42,6 +42,23 @@ export type PromptResult = WithOptions & {
   readonly output: PromptOutput
 }
 
+/** What a person said to a provider that asked for approval of a call of its own. */
+export interface PromptApproval {
+  readonly type: 'tool-approval-response'
+  readonly approvalId: string
+  readonly approved: boolean
+  readonly reason?: string
+  readonly providerExecuted?: true
+}
+
+/** A question that the loop of the AI SDK asked, and takes the answer to. */
+export interface PromptApprovalRequest {
+  readonly type: 'tool-approval-request'
+  readonly approvalId: string
+  readonly toolCallId: string
+  readonly signature?: string
+}
+
 export type AssistantPart =
   | PromptText
   | PromptReasoning
@@ -49,6 +66,7 @@ export type AssistantPart =
   | PromptFile
   | PromptCustom
   | PromptCall
+  | PromptApprovalRequest
   | PromptResult
 
 /** A message to a model, in the shape of AI SDK 7. */
@@ -56,4 +74,4 @@ export type ModelMessage =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: readonly (PromptText | PromptFile)[] }
   | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
-  | { readonly role: 'tool'; readonly content: readonly PromptResult[] }
+  | { readonly role: 'tool'; readonly content: readonly (PromptResult | PromptApproval)[] }

@@ -1,5 +1,7 @@
-import type { Call } from '../core/call.ts'
+import { type Call, isOpenCall } from '../core/call.ts'
+import type { CallId } from '../core/ids.ts'
 import {
+  callsOf,
   isTurn,
   type Message,
   type Turn,
@@ -9,10 +11,18 @@ import {
 import { withDefined } from '../core/with-defined.ts'
 import type { ModelMessage, PromptFile, PromptText } from './model-message.ts'
 import { projectPromptStep } from './prompt-step.ts'
+import { isWholeStep } from './whole-step.ts'
 
 export interface PromptOptions {
   /** What of a long result the model is sent. */
   readonly maxOutputChars?: number
+  /** Tools whose results the provider may give in a later step: the last turn's open calls of them are told. */
+  readonly isDeferred?: (name: string) => boolean
+  /**
+   * `sdk`: a call that was accepted and has not run is told as a request and its answer, so that the loop of
+   * the AI SDK runs it. Without it, as one that has not run yet.
+   */
+  readonly approvals?: 'sdk'
 }
 
 const goOn = 'Continue from where you stopped.'
@@ -29,30 +39,57 @@ export function projectPrompt(
 ): ModelMessage[] {
   const prompt: ModelMessage[] = []
   const idOf = createCallIds()
+  let isPending = false
   for (const message of messages) {
-    if (isTurn(message)) addTurn(prompt, message, { ...options, idOf })
+    if (isTurn(message)) isPending = addTurn(prompt, message, { ...options, idOf })
     else addUserMessage(prompt, message)
   }
-  if (prompt.at(-1)?.role === 'assistant') addUserParts(prompt, [{ type: 'text', text: goOn }])
+  // What the provider owes comes next: it takes its own call for the last word, and nothing after it.
+  if (prompt.at(-1)?.role === 'assistant' && !isPending)
+    addUserParts(prompt, [{ type: 'text', text: goOn }])
   return prompt
 }
 
+/** Whether the provider owes the result of a call that it was the last to speak of. */
 function addTurn(
   prompt: ModelMessage[],
   turn: Turn,
   options: PromptOptions & { readonly idOf: (call: Call) => string },
-): void {
+): boolean {
+  const idOf = createKnownIds(options.idOf)
+  const isAwaited = (call: Call) =>
+    turn.progress.status !== 'ended' && isOpenCall(call) && options.isDeferred?.(call.name) === true
+  let isPending = false
   for (const step of turn.steps) {
-    const told = projectPromptStep(step, options)
+    const late = [...callsOf(turn)].filter(
+      (call) => call.resultStep === step.index && isCallTold(turn, call),
+    )
+    const told = projectPromptStep(step, { ...options, idOf, late, isAwaited })
     if (told === null) continue
     const before = prompt.at(-1)?.role
+    isPending = told.isPending
     // What the model was sent when it went on after text of its own; said again, it is the same prompt.
-    if (before === 'assistant') addUserParts(prompt, [{ type: 'text', text: goOn }])
+    if (before === 'assistant' && !told.goesOn) addUserParts(prompt, [{ type: 'text', text: goOn }])
     if (before === undefined || before === 'system') {
       addUserParts(prompt, [{ type: 'text', text: beginning }])
     }
     prompt.push({ role: 'assistant', content: told.content })
     if (told.results.length > 0) prompt.push({ role: 'tool', content: told.results })
+  }
+  return isPending
+}
+
+/** Of a step that broke off the provider's own calls are not told, and so no results of them. */
+const isCallTold = ({ steps }: Turn, call: Call): boolean =>
+  steps.some((step) => step.index === call.step && isWholeStep(step))
+
+/** A late result has the id that its call was told with. */
+function createKnownIds(idOf: (call: Call) => string): (call: Call) => string {
+  const known = new Map<CallId, string>()
+  return (call) => {
+    const id = known.get(call.id) ?? idOf(call)
+    known.set(call.id, id)
+    return id
   }
 }
 

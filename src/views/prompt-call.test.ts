@@ -67,7 +67,7 @@ describe('a call in the prompt', () => {
     expect(resultOf(turn)).toEqual({
       type: 'error-text',
       value:
-        'The server stopped while this call was running, so its outcome is unknown. It may or may ' +
+        'This call was running when the work was broken off, so its outcome is unknown. It may or may ' +
         'not have taken effect: do not assume either. Do not try it again unless the user asks for it.',
     })
   })

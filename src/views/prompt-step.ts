@@ -1,9 +1,9 @@
-import type { Call } from '../core/call.ts'
+import type { ApprovalRequest, Call } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { ItemPart, Step, TextPart } from '../core/message.ts'
 import { parsePartialJson } from '../core/partial-json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { AssistantPart, PromptResult } from './model-message.ts'
+import type { AssistantPart, PromptApproval, PromptResult } from './model-message.ts'
 import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
 import { isWholeStep } from './whole-step.ts'
 
@@ -11,11 +11,20 @@ export interface PromptStepOptions {
   readonly maxOutputChars?: number
   /** The id of the call in this prompt. */
   readonly idOf: (call: Call) => string
+  /** Results of the provider's own calls of earlier steps that came in this one. */
+  readonly late: readonly Call[]
+  /** The provider may still give the result of this call, so it is told although it has none. */
+  readonly isAwaited: (call: Call) => boolean
+  readonly approvals?: 'sdk'
 }
 
 export interface PromptStep {
   readonly content: readonly AssistantPart[]
-  readonly results: readonly PromptResult[]
+  readonly results: readonly (PromptResult | PromptApproval)[]
+  /** It begins with what the provider owed from an earlier step: nothing may stand between the two. */
+  readonly goesOn: boolean
+  /** A result is still to come: nobody else may have the next word. */
+  readonly isPending: boolean
 }
 
 /** Null for a step that gives the model nothing it could go on from. */
@@ -23,21 +32,28 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
   // Providers refuse reasoning that broke off and have no item for output that did, so of a step that
   // did not end by itself neither reasoning nor item ids are sent.
   const isWhole = isWholeStep(step)
-  const content: AssistantPart[] = []
-  const results: PromptResult[] = []
+  const late = options.late.filter(hasProviderEnd)
+  const content: AssistantPart[] = late.map((call) => providerResult(call, options))
+  const results: (PromptResult | PromptApproval)[] = []
+  const goesOn = late.length > 0
+  let isPending = false
   for (const part of step.parts) {
     if (part.type === 'call') {
-      if (!isTold(part, step, isWhole)) continue
+      if (!isTold(part, step, isWhole, options)) continue
       const told = { toolCallId: options.idOf(part), toolName: nameOf(part) }
       content.push(callPart(part, told, isWhole))
       if (part.providerExecuted) {
-        const providerOptions = part.resultProviderMetadata
-        const result = {
-          type: 'tool-result',
-          ...told,
-          output: projectProviderOutput(part),
-        } as const
-        content.push(withDefined(result, { providerOptions }))
+        const approval = toApproval(part)
+        if (approval !== null) results.push(approval)
+        if (hasProviderEnd(part)) {
+          if (part.resultStep === undefined) content.push(providerResult(part, options))
+        } else if (approval === null) isPending = true
+      } else if (options.approvals === 'sdk' && isToRun(part)) {
+        const { id: approvalId, signature } = requestOf(part)
+        const { toolCallId } = told
+        const request = { type: 'tool-approval-request', approvalId, toolCallId } as const
+        content.push(withDefined(request, { signature }))
+        results.push({ type: 'tool-approval-response', approvalId, approved: true })
       } else {
         const output = projectPromptOutput(part, options.maxOutputChars)
         results.push({ type: 'tool-result', ...told, output })
@@ -48,24 +64,64 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
     }
   }
   const last = content.findLastIndex(canEnd)
-  if (last !== -1) return { content: content.slice(0, last + 1), results }
+  const rest = { results, goesOn, isPending }
+  if (last !== -1) return { content: content.slice(0, last + 1), ...rest }
   // Providers that take no files from a model would be left with a message of nothing.
   const note = { type: 'text', text: '[A file was the whole answer.]' } as const
   return content.some(({ type }) => type === 'file')
-    ? { content: [...content, note], results }
+    ? { content: [...content, note], ...rest }
     : null
 }
 
-/** Of an abandoned step only what may have had an effect; of the provider's own calls what it ended. */
-function isTold(call: Call, step: Step, isWhole: boolean): boolean {
-  if (call.providerExecuted)
-    return isWhole && (call.state === 'succeeded' || call.state === 'failed')
+/** A result that the provider gave, and takes back. */
+const hasProviderEnd = (call: Call): boolean =>
+  call.state === 'succeeded' || call.state === 'failed'
+
+function providerResult(call: Call, { idOf }: PromptStepOptions): PromptResult {
+  const { resultProviderMetadata: providerOptions } = call
+  const told = { toolCallId: idOf(call), toolName: nameOf(call) }
+  const result = { type: 'tool-result', ...told, output: projectProviderOutput(call) } as const
+  return withDefined(result, { providerOptions })
+}
+
+/** Accepted, and nobody has run it yet. */
+const isToRun = (call: Call): boolean =>
+  call.state === 'ready' &&
+  (call.decision?.kind === 'accepted' || call.resolution?.kind === 'retry')
+
+const requestOf = ({ id, approvalRequest }: Call): ApprovalRequest =>
+  approvalRequest ?? { id: `approval-${id}` }
+
+/** What somebody said to the provider's own question, which only it can do something with. */
+function toApproval({ approvalRequest, decision }: Call): PromptApproval | null {
+  if (approvalRequest === undefined || decision === undefined) return null
+  const { kind, feedback: reason } = decision
+  const approval = {
+    type: 'tool-approval-response',
+    approvalId: approvalRequest.id,
+    approved: kind === 'accepted',
+    providerExecuted: true,
+  } as const
+  return withDefined(approval, { reason })
+}
+
+/** Of an abandoned step only what may have had an effect; of the provider's own calls what it ended or owes. */
+function isTold(
+  call: Call,
+  step: Step,
+  isWhole: boolean,
+  { isAwaited }: PromptStepOptions,
+): boolean {
+  if (call.providerExecuted) {
+    return isWhole && (hasProviderEnd(call) || toApproval(call) !== null || isAwaited(call))
+  }
   return step.status !== 'abandoned' || call.startedAt !== undefined || call.state === 'succeeded'
 }
 
 /** Providers refuse a message that ends in reasoning, or has nothing else. */
 const canEnd = (part: AssistantPart): boolean =>
   part.type === 'tool-call' ||
+  part.type === 'tool-approval-request' ||
   part.type === 'tool-result' ||
   (part.type === 'text' && part.text.trim() !== '')
 
@@ -107,10 +163,22 @@ function callPart(
 ): AssistantPart {
   // By its item id the provider would look up the arguments that a person has since changed (AP3).
   const keepsItem = isWhole && call.proposedInput === undefined
+  const metadata = keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata)
   return withDefined({ type: 'tool-call', ...told, input: inputOf(call) } as const, {
     providerExecuted: call.providerExecuted,
-    providerOptions: keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata),
+    providerOptions: withRequestId(call, metadata),
   })
+}
+
+/** By this OpenAI's provider gives the result under the id of the call that it asked about, not a new one. */
+function withRequestId(
+  { providerExecuted, approvalRequest }: Call,
+  metadata: JsonObject | undefined,
+): JsonObject | undefined {
+  if (providerExecuted !== true || approvalRequest === undefined) return metadata
+  const { openai } = metadata ?? {}
+  const known = isJsonObject(openai) ? openai : {}
+  return { ...metadata, openai: { ...known, approvalRequestId: approvalRequest.id } }
 }
 
 /** Providers demand an object. Some have tools that take text, and those say so with the call. */

@@ -14,6 +14,7 @@ import { commentaryOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import { type LazyOptions, projectOutput } from './lazy-output.ts'
+import { partialResultOf } from './result-value.ts'
 import { errorTextOf } from './wording.ts'
 
 /** A call by itself, with all that is known of it (CL8). */
@@ -26,6 +27,8 @@ export interface ToolCallRecord {
   readonly arguments: Json
   readonly result?: Json
   readonly error?: string
+  /** What the call had given when it was broken off, where that was kept. */
+  readonly partialResult?: Json
   readonly state: CallState
   readonly cause?: CallCause
   readonly isPartial: boolean
@@ -108,6 +111,7 @@ function toRecord(
       result:
         ended?.state === 'succeeded' ? projectOutput(ended.output, lazyHref?.(ended)) : undefined,
       error: ended === undefined || ended.state === 'succeeded' ? undefined : errorTextOf(ended),
+      partialResult: partialResultOf(call),
       cause: ended === undefined || ended.state === 'succeeded' ? undefined : ended.cause,
       commentary,
       startedAt: call.startedAt === undefined ? undefined : toIsoDate(call.startedAt),

@@ -27,6 +27,7 @@ export type UiToolChunk =
       readonly toolCallId: string
       readonly approvalId: string
       readonly isAutomatic?: true
+      readonly signature?: string
     }
   | {
       readonly type: 'tool-approval-response'

@@ -10,7 +10,15 @@ import { type SdkVersion, type UiVocabulary, vocabularyOf } from './ui-vocabular
 
 export interface UiOptions extends LazyOptions {
   readonly sdk?: SdkVersion
+  /**
+   * `include`: a `tool-<name>` part says the name in `toolName` too, as a `dynamic-tool` part does. No
+   * chunk of the AI SDK can bring it, so a message that a client built live never has it.
+   *
+   * @default 'omit'
+   */
+  readonly toolNames?: ToolNames
 }
+export type ToolNames = 'include' | 'omit'
 
 interface UiTextBase {
   readonly text: string
@@ -38,8 +46,10 @@ export function projectUiPart(
     case 'text':
     case 'reasoning':
       return projectTextPart(part)
-    case 'call':
-      return projectToolPart(toKnownCall(part, turn), vocabulary, options.lazyHref)
+    case 'call': {
+      const tool = projectToolPart(toKnownCall(part, turn), vocabulary, options.lazyHref)
+      return options.toolNames === 'include' ? { ...tool, toolName: part.name } : tool
+    }
     default:
       return projectItemPart(part, vocabulary)
   }

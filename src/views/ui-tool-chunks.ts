@@ -74,9 +74,10 @@ function approvalChunks(
   { approvals }: UiVocabulary,
 ): readonly Extract<UiToolChunk, { readonly approvalId: string }>[] {
   if (approval === undefined) return []
-  const { id: approvalId, approved, reason, isAutomatic } = approval
+  const { id: approvalId, approved, reason, isAutomatic, signature } = approval
   const request = withDefined({ type: 'tool-approval-request', toolCallId, approvalId } as const, {
     isAutomatic,
+    signature,
   })
   const isAsked = known?.approval !== undefined
   switch (approvals) {

@@ -14,10 +14,12 @@ export interface UiApproval {
   readonly approved?: boolean
   readonly reason?: string
   readonly isAutomatic?: true
+  /** What a loop of the host's own signed its request with. */
+  readonly signature?: string
 }
 
 type UiToolKind =
-  | { readonly type: `tool-${string}` }
+  | { readonly type: `tool-${string}`; readonly toolName?: string }
   | { readonly type: 'dynamic-tool'; readonly toolName: string }
 
 type UiToolProgress =
@@ -130,20 +132,27 @@ function outputError(call: Parameters<typeof errorTextOf>[0]) {
   )
 }
 
-const approvalIdOf = (call: Call): string => `approval-${call.id}`
+/** Whoever asked knows the answer by the id that it asked with. */
+const approvalIdOf = ({ id, approvalRequest }: Call): string =>
+  approvalRequest?.id ?? `approval-${id}`
 
 function approvalOf(call: Call, { approvals }: UiVocabulary): UiApproval | undefined {
   if (approvals === 'none' || call.approval !== 'required') return undefined
   const id = approvalIdOf(call)
   const { decision } = call
+  const isFull = approvals === 'requests-and-responses'
+  const signature = isFull ? call.approvalRequest?.signature : undefined
   if (decision === undefined) {
-    return call.state === 'denied' ? { id, approved: false, reason: errorTextOf(call) } : { id }
+    return call.state === 'denied'
+      ? withDefined({ id, approved: false, reason: errorTextOf(call) }, { signature })
+      : withDefined({ id }, { signature })
   }
   return withDefined(
     { id, approved: decision.kind === 'accepted' },
     {
+      signature,
       reason: decision.feedback,
-      isAutomatic: approvals === 'requests-and-responses' ? decision.automatic : undefined,
+      isAutomatic: isFull ? decision.automatic : undefined,
     },
   )
 }

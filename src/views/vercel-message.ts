@@ -1,5 +1,12 @@
-import { isOpenCall } from '../core/call.ts'
-import { isTurn, type Message, type Step, type Turn, type UserMessage } from '../core/message.ts'
+import { type Call, isOpenCall } from '../core/call.ts'
+import {
+  callsOf,
+  isTurn,
+  type Message,
+  type Step,
+  type Turn,
+  type UserMessage,
+} from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
 import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
@@ -7,7 +14,7 @@ import { answerOf, isAnswerStep, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyHref, LazyOptions } from './lazy-output.ts'
-import { projectResultValue } from './result-value.ts'
+import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { userFilesOf, userTextOf } from './user-content.ts'
 import { projectExtraPart, type VercelInvocation, type VercelPart } from './vercel-part.ts'
 
@@ -29,7 +36,13 @@ export interface VercelAttachment {
 }
 
 export type VercelAnnotation =
-  | { readonly toolCallId: string; readonly validated: Validated; readonly isComplete: boolean }
+  | {
+      readonly toolCallId: string
+      readonly validated: Validated
+      readonly isComplete: boolean
+      /** Only on a success whose result looks like an error. */
+      readonly isError?: false
+    }
   | { readonly messageId: string; readonly isComplete: boolean }
 
 /** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
@@ -55,6 +68,28 @@ function projectUserMessage(message: UserMessage): VercelMessage {
   )
 }
 
+/**
+ * What a turn's message has as annotations, each when it can first be said: those of its calls at once,
+ * that of the message itself when the turn has come to rest.
+ */
+export function projectVercelAnnotations(turn: Turn): readonly VercelAnnotation[] {
+  const calls = [...callsOf(turn)].map((call) => annotateCall(toKnownCall(call, turn)))
+  const isAtRest = turn.progress.status !== 'running' && projectTurn(turn, {}) !== null
+  return isAtRest ? [...calls, annotateTurn(turn)] : calls
+}
+
+const annotateCall = (call: Call): VercelAnnotation => ({
+  toolCallId: call.id,
+  validated: validatedOf(call),
+  isComplete: isCallComplete(call),
+  ...errorMarkOf(call),
+})
+
+const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({
+  messageId,
+  isComplete: progress.status === 'ended' && progress.ending.kind === 'completed',
+})
+
 function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | null {
   const answer = answerOf(turn)
   const lastAnswerStep = turn.steps.findLast(isAnswerStep)
@@ -69,14 +104,13 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     addCalls(step, turn, lazyHref, parts, annotations)
   }
   if (parts.length === 0) return null
-  const isComplete = turn.progress.status === 'ended' && turn.progress.ending.kind === 'completed'
   return {
     id: turn.id,
     role: 'assistant',
     content: answer,
     createdAt: toIsoDate(turn.createdAt),
     parts,
-    annotations: [...annotations, { messageId: turn.id, isComplete }],
+    annotations: [...annotations, annotateTurn(turn)],
   }
 }
 
@@ -100,10 +134,6 @@ function addCalls(
       ? { state: call.state === 'streaming' ? 'partial-call' : 'call', ...invocation }
       : { state: 'result', ...invocation, result: projectResultValue(call, lazyHref) }
     parts.push({ type: 'tool-invocation', toolInvocation })
-    annotations.push({
-      toolCallId: call.id,
-      validated: validatedOf(call),
-      isComplete: isCallComplete(call),
-    })
+    annotations.push(annotateCall(call))
   }
 }

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Call, CallOutcome, EndedCall } from '../core/call.ts'
 import { parseCallId } from '../core/ids.ts'
-import { errorTextOf, modelTextOf, type UnsuccessfulCall } from './wording.ts'
+import {
+  errorTextOf,
+  formerErrorTexts,
+  interruptionCauses,
+  modelTextOf,
+  type UnsuccessfulCall,
+} from './wording.ts'
 
 const base = {
   type: 'call',
@@ -18,6 +24,14 @@ const ended = (
   more: Partial<EndedCall> = {},
 ): UnsuccessfulCall => ({ ...base, ...more, ...outcome, endedAt: 2 })
 
+const byRule = {
+  kind: 'rejected',
+  by: 'policy',
+  at: 1,
+  inputHash: '',
+  automatic: true,
+} as const
+
 const didNotRun = 'It did not run and had no effect.'
 const mayHaveRun = 'It may or may not have taken effect: do not assume either.'
 const unlessAsked = 'Do not try it again unless the user asks for it.'
@@ -31,7 +45,7 @@ const cases: readonly (readonly [string, UnsuccessfulCall, string, string])[] = 
   ],
   [
     'failed without a word',
-    ended({ state: 'failed', cause: 'timeout', error: ' ' }),
+    ended({ state: 'failed', cause: 'tool-error', error: ' ' }),
     'The tool failed and gave no reason.',
     'The tool failed and gave no reason.',
   ],
@@ -49,9 +63,33 @@ const cases: readonly (readonly [string, UnsuccessfulCall, string, string])[] = 
   ],
   [
     'superseded',
-    ended({ state: 'denied', cause: 'superseded' }),
+    ended({ state: 'denied', cause: 'superseded' }, { approval: 'required' }),
     'Not run: you wrote again first.',
     `The user wrote a new message instead of approving this call. ${didNotRun} ${unlessAsked}`,
+  ],
+  [
+    'denied by a rule',
+    ended({ state: 'denied', cause: 'denied', feedback: 'Over budget.' }, { decision: byRule }),
+    'Declined: Over budget.',
+    `A rule of this application does not allow this call; the user was not asked. ${didNotRun} Do not try it again. The reason: Over budget.`,
+  ],
+  [
+    'without a result in a turn that is complete',
+    ended({ state: 'interrupted', cause: 'no-result' }, { providerExecuted: true }),
+    'No result: none came.',
+    `This call was broken off: no result of it came. ${mayHaveRun}`,
+  ],
+  [
+    'its provider’s, and stopped',
+    ended({ state: 'stopped', cause: 'stopped' }, { providerExecuted: true }),
+    'Stopped before it ran.',
+    `The user stopped this call. ${mayHaveRun}`,
+  ],
+  [
+    'failed with what an object is as a string',
+    ended({ state: 'failed', cause: 'timeout', error: '[object Object]' }),
+    'The tool took too long.',
+    'The tool took too long.',
   ],
   [
     'stopped',
@@ -86,14 +124,14 @@ const cases: readonly (readonly [string, UnsuccessfulCall, string, string])[] = 
   [
     'interrupted by a message',
     ended({ state: 'interrupted', cause: 'superseded' }),
-    'Not run: you wrote again.',
-    `This call was broken off: the user wrote a new message. ${didNotRun}`,
+    'No result: you wrote again.',
+    `This call was broken off: the user wrote a new message. ${mayHaveRun}`,
   ],
   [
     'unknown',
     ended({ state: 'unknown', cause: 'crashed' }, { startedAt: 1 }),
-    'The outcome is unknown: the server stopped while it was running.',
-    `The server stopped while this call was running, so its outcome is unknown. ${mayHaveRun} ${unlessAsked}`,
+    'The outcome is unknown: it was running when the work was broken off.',
+    `This call was running when the work was broken off, so its outcome is unknown. ${mayHaveRun} ${unlessAsked}`,
   ],
   [
     'unknown and skipped',
@@ -102,11 +140,72 @@ const cases: readonly (readonly [string, UnsuccessfulCall, string, string])[] = 
       { startedAt: 1, resolution: { kind: 'skip', by: 'ana', at: 2 } },
     ),
     'The outcome is unknown, and it was skipped.',
-    `The server stopped while this call was running, so its outcome is unknown. ${mayHaveRun} The user chose to go on all the same. ${unlessAsked}`,
+    `This call was running when the work was broken off, so its outcome is unknown. ${mayHaveRun} The user chose to go on all the same. ${unlessAsked}`,
   ],
 ]
 
+/** Every state with every cause it can have, started or not, asked for or not, in words or without. */
+const everyEnd = (): readonly UnsuccessfulCall[] => {
+  const words = ['', ' ', '[object Object]', 'undefined', 'null', 'It broke.']
+  const failures = ['tool-error', 'invalid-input', 'unknown-tool', 'timeout'] as const
+  const outcomes: readonly Exclude<CallOutcome, { state: 'succeeded' }>[] = [
+    ...failures.flatMap((cause) =>
+      words.map((error) => ({ state: 'failed', cause, error }) as const),
+    ),
+    ...(['denied', 'superseded'] as const).flatMap((cause) =>
+      words.map((feedback) => ({ state: 'denied', cause, feedback }) as const),
+    ),
+    { state: 'denied', cause: 'denied' },
+    { state: 'stopped', cause: 'stopped' },
+    ...interruptionCauses.map((cause) => ({ state: 'interrupted', cause }) as const),
+    { state: 'unknown', cause: 'crashed' },
+  ]
+  const circumstances: readonly Partial<EndedCall>[] = [
+    {},
+    { startedAt: 1 },
+    { providerExecuted: true },
+    { approval: 'required' },
+    { approval: 'required', decision: byRule },
+    { resolution: { kind: 'skip', by: 'ana', at: 2 } },
+  ]
+  return outcomes.flatMap((outcome) => circumstances.map((more) => ended(outcome, more)))
+}
+
 describe('the wording of a call', () => {
+  test('[ST3a] has a sentence for every state and cause, and none shows a value that is no word', () => {
+    for (const call of everyEnd()) {
+      for (const said of [errorTextOf(call), modelTextOf(call)]) {
+        expect(said.trim()).toBe(said)
+        expect(said).toMatch(/^[A-Z].*[.]$/)
+        expect(said).not.toMatch(/\[object|undefined|\bnull\b|NaN/)
+      }
+    }
+  })
+
+  test('[ST3a] names a cause only where there is one', () => {
+    const says = (text: RegExp) =>
+      everyEnd().filter((call) => text.test(`${errorTextOf(call)} ${modelTextOf(call)}`))
+    expect(new Set(says(/server stopped/).map(({ cause }) => cause))).toEqual(new Set(['crashed']))
+    expect(new Set(says(/limit/).map(({ cause }) => cause))).toEqual(new Set(['over-limit']))
+    expect(new Set(says(/wr(o|i)te/).map(({ cause }) => cause))).toEqual(new Set(['superseded']))
+    expect(says(/instead of approving/).every(({ approval }) => approval === 'required')).toBe(true)
+    expect(says(/user declined/).some(({ decision }) => decision?.automatic === true)).toBe(false)
+    const claims = says(/did not run/)
+    expect(
+      claims.some((call) => call.startedAt !== undefined || call.providerExecuted === true),
+    ).toBe(false)
+    expect(
+      new Set(says(/the user was not asked/).map(({ decision }) => decision?.automatic)),
+    ).toEqual(new Set([true]))
+  })
+
+  test('[ST3a] of earlier versions is known, and is none of today’s', () => {
+    const today = new Set(everyEnd().map(errorTextOf))
+    for (const [former, now] of formerErrorTexts) {
+      expect([today.has(former), today.has(now)]).toEqual([false, true])
+    }
+  })
+
   test.each(cases)('[ST3] that is %s', (_, call, people, model) => {
     expect([errorTextOf(call), modelTextOf(call)]).toEqual([people, model])
   })

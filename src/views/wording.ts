@@ -1,26 +1,31 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { Call, CallInterruption, EndedCall } from '../core/call.ts'
+import type { Call, CallFailure, CallInterruption, EndedCall } from '../core/call.ts'
 
 export type UnsuccessfulCall = Exclude<EndedCall, { readonly state: 'succeeded' }>
 
-/** What a person reads about a call that did not succeed. */
+/**
+ * What a person reads about a call that did not succeed. With `modelTextOf` this is all that is ever said of one, and
+ * each sentence holds wherever its state and cause are met (ST3a): none names a cause that the call does not have.
+ */
 export function errorTextOf(call: UnsuccessfulCall): string {
   switch (call.state) {
     case 'failed':
-      return hasText(call.error) ? call.error : 'The tool failed and gave no reason.'
+      return isSaying(call.error) ? call.error : (silentFailures[call.cause] ?? silentFailure)
     case 'denied':
       if (call.cause === 'superseded') {
         return hasStarted(call) ? 'Ended: you wrote again.' : 'Not run: you wrote again first.'
       }
-      return hasText(call.feedback) ? `Declined: ${call.feedback}` : 'Declined.'
+      return isSaying(call.feedback) ? `Declined: ${call.feedback}` : 'Declined.'
     case 'stopped':
       return hasStarted(call) ? 'Stopped while it was running.' : 'Stopped before it ran.'
-    case 'interrupted':
-      return `${hasStarted(call) ? 'Broken off' : 'Not run'}: ${interruptions[call.cause].people}.`
+    case 'interrupted': {
+      const { people, prefix } = interruptions[call.cause]
+      return `${prefix ?? (hasStarted(call) ? 'Broken off' : 'Not run')}: ${people}.`
+    }
     case 'unknown':
       return call.resolution?.kind === 'skip'
         ? 'The outcome is unknown, and it was skipped.'
-        : 'The outcome is unknown: the server stopped while it was running.'
+        : 'The outcome is unknown: it was running when the work was broken off.'
     default:
       return assertNever(call)
   }
@@ -32,20 +37,16 @@ export function modelTextOf(call: Exclude<Call, { readonly state: 'succeeded' }>
     case 'failed':
       return errorTextOf(call)
     case 'denied':
-      if (call.cause === 'superseded') {
-        return `The user wrote a new message instead of approving this call. ${effectOf(call)} ${unlessAsked}`
-      }
-      return hasText(call.feedback)
-        ? `The user declined this call. ${effectOf(call)} ${unlessAsked} The user said: ${call.feedback}`
-        : `The user declined this call. ${effectOf(call)} ${unlessAsked}`
+      return `${denialOf(call)}${isSaying(call.feedback) ? ` ${reasonOf(call)} ${call.feedback}` : ''}`
     case 'stopped':
       return `The user stopped this call. ${effectOf(call)}`
     case 'interrupted':
+      if (call.cause === 'no-result') return `No result of this call came. ${mayHaveRun}`
       return `This call was broken off: ${interruptions[call.cause].model}. ${effectOf(call)}`
     case 'unknown': {
       const skipped =
         call.resolution?.kind === 'skip' ? ' The user chose to go on all the same.' : ''
-      return `The server stopped while this call was running, so its outcome is unknown. ${mayHaveRun}${skipped} ${unlessAsked}`
+      return `This call was running when the work was broken off, so its outcome is unknown. ${mayHaveRun}${skipped} ${unlessAsked}`
     }
     case 'streaming':
       return `This call was cut off before its arguments were complete. ${didNotRun}`
@@ -60,16 +61,53 @@ export function modelTextOf(call: Exclude<Call, { readonly state: 'succeeded' }>
   }
 }
 
+type DeniedCall = Extract<EndedCall, { readonly state: 'denied' }>
+
+function denialOf(call: DeniedCall): string {
+  const effect = effectOf(call)
+  if (call.cause === 'superseded') {
+    return call.approval === 'required'
+      ? `The user wrote a new message instead of approving this call. ${effect} ${unlessAsked}`
+      : `The user wrote a new message before this call had a result. ${effect} ${unlessAsked}`
+  }
+  return call.decision?.automatic === true
+    ? `A rule of this application does not allow this call; the user was not asked. ${effect} Do not try it again.`
+    : `The user declined this call. ${effect} ${unlessAsked}`
+}
+
+const reasonOf = (call: DeniedCall): string =>
+  call.decision?.automatic === true ? 'The reason:' : 'The user said:'
+
 const unlessAsked = 'Do not try it again unless the user asks for it.'
 const didNotRun = 'It did not run and had no effect.'
 const mayHaveRun = 'It may or may not have taken effect: do not assume either.'
 
 const hasStarted = (call: Call): boolean => call.startedAt !== undefined
-const effectOf = (call: Call): string => (hasStarted(call) ? mayHaveRun : didNotRun)
+/** Of a call that its provider runs nobody here sees when it starts. */
+const mayHaveStarted = (call: Call): boolean => hasStarted(call) || call.providerExecuted === true
 
-const interruptions: Readonly<
-  Record<CallInterruption, { readonly people: string; readonly model: string }>
-> = {
+/** What the client runs starts without a word, too, and is all that can be open when somebody writes again. */
+const effectOf = (call: Call): string => {
+  const isClients = call.state === 'interrupted' && call.cause === 'superseded'
+  return mayHaveStarted(call) || isClients ? mayHaveRun : didNotRun
+}
+
+const silentFailure = 'The tool failed and gave no reason.'
+const silentFailures: Readonly<Record<CallFailure, string>> = {
+  'tool-error': silentFailure,
+  'invalid-input': 'The arguments did not fit the tool.',
+  'unknown-tool': 'There is no such tool.',
+  timeout: 'The tool took too long.',
+}
+
+interface Interruption {
+  readonly people: string
+  readonly model: string
+  /** Before what people read, where whether it started is not the point. */
+  readonly prefix?: string
+}
+
+const interruptions: Readonly<Record<CallInterruption, Interruption>> = {
   'stream-failed': {
     people: 'the answer broke off with an error',
     model: 'the answer ended with an error',
@@ -79,10 +117,26 @@ const interruptions: Readonly<
     people: 'the answer reached its limit',
     model: 'the answer reached its length or step limit',
   },
-  superseded: { people: 'you wrote again', model: 'the user wrote a new message' },
+  superseded: {
+    people: 'you wrote again',
+    model: 'the user wrote a new message',
+    prefix: 'No result',
+  },
+  'no-result': { people: 'none came', model: 'no result of it came', prefix: 'No result' },
 }
 
 export const interruptionCauses = Object.keys(interruptions) as readonly CallInterruption[]
 
-const hasText = (text: string | undefined): text is string =>
-  text !== undefined && text.trim() !== ''
+/** What earlier versions said, and so what their exports hold, as it is said now. */
+export const formerErrorTexts: ReadonlyMap<string, string> = new Map([
+  [
+    'The outcome is unknown: the server stopped while it was running.',
+    'The outcome is unknown: it was running when the work was broken off.',
+  ],
+  ['Not run: you wrote again.', 'No result: you wrote again.'],
+  ['Broken off: you wrote again.', 'No result: you wrote again.'],
+])
+
+/** Older versions, and other people's data, hold what `String` makes of an object: that is no reason. */
+const isSaying = (text: string | undefined): text is string =>
+  text !== undefined && !/^\s*(\[object \w+\]|undefined|null)?\s*$/.test(text)

@@ -1,4 +1,5 @@
 import { endingNoteOf } from '../views/ending-note.ts'
+import { savingNoteOf } from '../views/saving-note.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Texts } from './texts.ts'
 
@@ -41,8 +42,8 @@ export const englishTexts: Texts = {
   callError: errorTextOf,
   ending(ending) {
     const message = endingNoteOf(ending)?.message ?? null
-    if (ending.kind === 'interrupted') return `The server restarted while this ran. ${kept}`
-    return ending.kind === 'failed' && message !== null ? `${message} ${kept}` : message
+    const isBroken = ending.kind === 'failed' || ending.kind === 'interrupted'
+    return isBroken && message !== null ? `${message} ${kept}` : message
   },
   duration: (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
 
@@ -55,7 +56,7 @@ export const englishTexts: Texts = {
   decidedBy: (who, decision) => `${decision === 'accepted' ? 'Accepted' : 'Rejected'} by ${who}`,
   unknownTitle: (tool) => `Nobody knows how “${tool}” ended`,
   unknownBody:
-    'The server went down while this ran. It may or may not have taken effect. Everything else is saved.',
+    'The work was broken off while this ran. It may or may not have taken effect. Everything else is saved.',
   retry: 'Run it again',
   done: 'It worked',
   skip: 'Skip it',
@@ -86,6 +87,7 @@ export const englishTexts: Texts = {
   tryAgain: 'Try again',
   discard: 'Discard',
   reconnecting: 'Reconnecting…',
+  savingInterrupted: savingNoteOf('interrupted').message,
   offline: 'You are offline. Everything you see is saved.',
   refused: 'This conversation does not exist, or it is not yours.',
 }

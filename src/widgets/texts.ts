@@ -73,6 +73,8 @@ export interface Texts {
   readonly tryAgain: string
   readonly discard: string
   readonly reconnecting: string
+  /** The server cannot store anything right now. */
+  readonly savingInterrupted: string
   readonly offline: string
   readonly refused: string
 }

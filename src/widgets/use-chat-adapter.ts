@@ -4,7 +4,7 @@ import { foldThread } from '../core/fold-thread.ts'
 import type { NewEvent } from '../core/event.ts'
 import { isJsonObject } from '../core/json.ts'
 import { isTurn, type Turn } from '../core/message.ts'
-import { readLegacyMessages } from '../views/legacy/read-legacy-messages.ts'
+import { readLegacyMessages } from '../import/read-legacy-messages.ts'
 import type { CallActions } from './call-actions.ts'
 
 /** As much of an AI SDK `UIMessage` as is read; what its parts hold is looked at with care. */

@@ -1,4 +1,4 @@
-import type { CardRegistry, Json } from 'holdfast/widgets'
+import type { CardEntry, CardRegistry, Json } from 'holdfast/widgets'
 import { CardProvider, ToolCard } from 'holdfast/widgets'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
@@ -18,6 +18,48 @@ describe('the cards', () => {
 
   it('[CD2] draw a tool that nobody knows as a generic card', () => {
     expect(toWords(draw(succeeded('strange_tool', {}, { answer: 42 })))).toContain('Strange tool')
+  })
+
+  it('[CD1] are found by each name of an entry, and first by the name of the tool itself', () => {
+    const named = (text: string, ...names: readonly string[]): CardEntry => ({
+      component: () => <b>{text}</b>,
+      names,
+    })
+    const registry: CardRegistry = {
+      stock: named('one', 'get_stock_data', 'weather', 'toString'),
+      weather: named('two'),
+    }
+    const drawn = (name: string) => toWords(draw(succeeded(name, {}, {}), registry))
+    expect(drawn('stock')).toContain('one')
+    expect(drawn('get_stock_data')).toContain('one')
+    expect(drawn('toString')).toContain('one')
+    expect(drawn('weather')).toContain('two')
+    expect(drawn('constructor')).toContain('Constructor')
+  })
+
+  it.each([
+    ['with a language', 'artifact', { id: 'x', code: 'x = 1', language: 'python' }, 'python'],
+    ['in a field of its own', 'code', { artifact: { kind: 'code', code: 'x = 1' } }, ''],
+    ['of several lines', 'snippet', { code: 'x = 1\ny = 2', title: 'Two lines' }, 'Two lines'],
+  ])('[CD2] draw an artifact as its code: %s', (_, tool, output, word) => {
+    const words = toWords(draw(succeeded(tool, {}, output)))
+    expect(words).toContain('x = 1')
+    expect(words).toContain(word)
+    expect(draw(succeeded(tool, {}, output))).toContain('hf-code')
+  })
+
+  it.each([{ code: 'E404', message: 'No such page' }, { code: 7, language: 'x' }, 'code', null])(
+    '[CD2] take nothing else for code: %j',
+    (output) => {
+      expect(draw(succeeded('fetch_page', {}, output))).not.toContain('hf-code')
+    },
+  )
+
+  it('[HT5] draw code as text, whatever is in it', () => {
+    const output = { code: '<img src=x onerror=alert(1)>\n', language: '"><script>' }
+    const html = draw(succeeded('artifact', {}, output))
+    expect(html).not.toContain('<img')
+    expect(html).not.toContain('<script')
   })
 
   it('[CD2] [CD3] show a failure as one', () => {

@@ -60,13 +60,13 @@ describe.each(kinds)('holdfast import on %s', (kind) => {
     const file = join(folder, 'threads.json')
     expect(await importFile(file, database)).toEqual({
       code: 0,
-      out: 'Read 1 thread, 2 messages, 1 call; 0 messages were here already; 0 mended; 0 failed.\n',
+      out: 'Read 1 thread, 2 messages, 1 call; 0 messages were here already; 0 mended; 0 failed.\nCalls: 1 succeeded.\n',
       err: '',
     })
     const before = await exportAll(database)
     expect(await importFile(file, database)).toMatchObject({
       code: 0,
-      out: 'Read 1 thread, 2 messages, 1 call; 2 messages were here already; 0 mended; 0 failed.\n',
+      out: 'Read 1 thread, 2 messages, 1 call; 2 messages were here already; 0 mended; 0 failed.\nCalls: 1 succeeded.\n',
     })
     expect(await exportAll(database)).toBe(before)
     expect((await runHoldfast(['check', '--db', database.place])).out).toMatch(/^Healthy/)
@@ -139,6 +139,7 @@ describe('holdfast import', () => {
       'failed threads[0].messages[3]: It is not an object.',
       'failed threads[1]: It is not an object.',
       'Read 1 thread, 2 messages, 1 call; 0 messages were here already; 1 mended; 3 failed.',
+      'Calls: 1 interrupted (never finished).',
       '',
     ])
   })

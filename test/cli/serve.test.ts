@@ -185,4 +185,31 @@ describe('holdfast serve', () => {
     const empty = await refuse(['--config', join(folder, 'empty.mjs')])
     expect(empty.err).toContain('has no default export')
   })
+
+  it.each([
+    ['{ pagess: () => null }', 'has no option "pagess". Did you mean "pages"?'],
+    ['{ maxSteps: 0 }', 'the option "maxSteps" must be a whole number from 1 to 10,000, not 0.'],
+    ['{ authenticate: "me" }', 'the option "authenticate" must be a function, not "me".'],
+    ['{ allowedOrigins: ["*"] }', 'the option "allowedOrigins" must be a list of origins'],
+    ['{ limits: { runs: 1 } }', 'createHandler, limits has no option "runs".'],
+    ['[]', 'takes an object of options'],
+  ])('[CF1] says what is wrong with a config of %s', async (config, why) => {
+    const folder = temporaryFolder({ 'own.mjs': `export default ${config}` })
+    const { code, err } = await refuse(['--config', join(folder, 'own.mjs')])
+    expect(code).toBe(2)
+    expect(err).toContain(why)
+    expect(err.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('[HT1] logs what the pages of a config throw, and answers 500', async () => {
+    const config = 'export default { pages() { throw new Error("no template") } }'
+    const folder = temporaryFolder({ 'own.mjs': config })
+    const server = await startServer(['--config', join(folder, 'own.mjs'), '--db', newFile()])
+    const response = await fetch(server.url)
+    expect(response.status).toBe(500)
+    expect(await response.json()).toMatchObject({ error: { code: 'internal' } })
+    const line = await server.until((text) => text.includes('"log":"fault"'))
+    expect(JSON.parse(line)).toMatchObject({ error: 'no template' })
+    expect((await fetch(`${server.url}/api/health`)).status).toBe(200)
+  })
 })

@@ -79,6 +79,17 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     await chat.ended()
     const done = { isComplete: true, hasToolCalls: true, states: ['slow_tool: completed'] }
     await expect.poll(given).toMatchObject({ calls: done })
+    // The two lists were read, and then followed with the thread.
+    const lists = asked.filter((path) => /^\/api\/messages\/[^/]+\/tool-calls$/.test(path))
+    expect(lists.length).toBeLessThanOrEqual(4)
+    const feeds = asked.filter((path) => path.endsWith('/events'))
+    expect(feeds).toHaveLength(1)
+
+    await chat.ask('fail tool')
+    await chat.ended(2)
+    await expect
+      .poll(given)
+      .toMatchObject({ calls: { isComplete: true, states: { length: 2 } }, all: { length: 3 } })
 
     await page.goto(`${app.server.url}/long?hooks`)
     await expect.poll(given).toMatchObject({ hasOlder: true, calls: { hasToolCalls: false } })

@@ -43,6 +43,38 @@ describe.skipIf(!hasBrowser)('old data in a browser', () => {
     })
   }
 
+  it('[CD1] [CD2] draws old tools with the cards of today, and artifacts as their code', async () => {
+    const part = (name: string, output: object) => ({
+      type: `tool-${name}`,
+      toolCallId: `call-${name}`,
+      state: 'output-available',
+      input: { symbol: 'ACME' },
+      output,
+    })
+    const code = 'def mean(values):\n    return sum(values) / len(values)\n'
+    const parts = [
+      part('get_stock_data', { symbol: 'ACME', current_price: 12.5, data: [11, 12, 12.5] }),
+      part('generate_afl_code', { afl_code: 'Buy = Cross(MA(C, 5), MA(C, 20));' }),
+      part('artifact', { id: 'x', language: 'python', title: 'The mean', code }),
+      part('look_up', { code: 'E404', message: 'nothing there' }),
+      { type: 'text', text: 'There you are.' },
+    ]
+    await importThread(app.server, 'old-names', [
+      { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Show me' }] },
+      { id: 'a1', role: 'assistant', parts },
+    ])
+    const chat = await openChat(app.browser, `${app.server.url}/t/old-names`)
+    const { page } = chat
+    await page.locator('[data-tool=get_stock_data] .card-stock', { hasText: '12.50' }).waitFor()
+    await page.locator('[data-tool=generate_afl_code] .card-afl', { hasText: 'Cross' }).waitFor()
+    const artifact = page.locator('[data-tool=artifact]')
+    expect(await artifact.getByRole('heading').textContent()).toBe('The mean')
+    expect(await artifact.locator('pre').textContent()).toBe(code)
+    expect(await page.locator('.hf-card').count()).toBe(3)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
   it('[HT5] does nothing that a tool’s name, title or result says', async () => {
     const attack = '<img src=x onerror="hacked=1"><script>hacked=1</script>'
     const part = {

@@ -44,7 +44,7 @@ describe('an approval', () => {
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'approval' })
     expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['awaiting-approval', 'succeeded'])
     // Nobody holds the thread while it waits.
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle' })
+    expect(await fixture.store.requestStop(fixture.threadId)).toEqual({ kind: 'idle' })
   })
 
   it('[AP1] is asked for always, never, or by a function of the arguments, ours or the SDK’s', async () => {

@@ -163,6 +163,18 @@ describe('after a crash', () => {
     return answer
   }
 
+  it('[ST1a CR3] a stop ends the waiting for a word about it, and the outcome stays unknown', async () => {
+    const { log, crashed } = charge()
+    const { turn, holdfast, store, threadId } = await crashed()
+    expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle' })
+    const after = await lastTurn(store)
+    expect(after.progress).toMatchObject({ ending: { kind: 'stopped' } })
+    expect([...callsOf(after)]).toMatchObject([{ state: 'unknown', cause: 'crashed' }])
+    expect(log).toEqual(['charged'])
+  })
+
   it('[CR3 CR4] calls what had started unknown, runs it at most once, and waits for a person', async () => {
     const { log, crashed } = charge()
     const { turn, holdfast, store } = await crashed()
@@ -229,15 +241,26 @@ describe('after a crash', () => {
       inputSchema: z.object({}),
       execute: () => new Promise<string>(() => {}),
     })
+    const quick = tool({ inputSchema: z.object({}), execute: () => 'done' })
     const { turn } = await crash(
       {
-        script: [{ call: 'forever', input: {} }],
-        options: { tools: { forever }, policies: { forever: { repeatable: true } } },
-        optionsAfter: { tools: {} },
+        script: [
+          { call: 'forever', input: {} },
+          { call: 'gone', input: {} },
+        ],
+        options: {
+          tools: { forever, gone: quick },
+          policies: { forever: { repeatable: true } },
+          toolConcurrency: 1,
+        },
+        optionsAfter: { tools: { forever: quick } },
       },
       isRunning,
     )
-    expect([...callsOf(turn)]).toMatchObject([{ state: 'failed', cause: 'unknown-tool' }])
+    expect([...callsOf(turn)]).toMatchObject([
+      { state: 'succeeded' },
+      { state: 'failed', cause: 'unknown-tool' },
+    ])
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 })

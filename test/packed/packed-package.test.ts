@@ -85,7 +85,8 @@ describe.each(['memory', 'sqlite'] as const)('the rules of stores on the package
       }
       const files = new Map<Memory.Store, string>()
       const openFile = (file: string): Memory.Store => {
-        const store = engine === 'memory' ? memory(clock) : sqlite(file, clock)
+        const store =
+          engine === 'memory' ? memory({ now: clock.now }) : sqlite(file, { now: clock.now })
         files.set(store, file)
         return store
       }

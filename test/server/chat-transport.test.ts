@@ -14,6 +14,29 @@ const script: Script = (text, step) => {
     : [{ text: 'Warm.' }]
 }
 
+interface Asked {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly credentials: RequestCredentials | undefined
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A `fetch` that writes down what it was asked. */
+function watchFetch(url: string) {
+  const asked: Asked[] = []
+  const watched: typeof fetch = (input, init = {}) => {
+    const { headers, credentials, body } = init
+    asked.push({
+      path: (input as string).slice(url.length),
+      headers: Object.fromEntries(new Headers(headers)),
+      credentials,
+      body: typeof body === 'string' ? (JSON.parse(body) as Asked['body']) : {},
+    })
+    return fetch(input, init)
+  }
+  return { asked, watched }
+}
+
 describe.each(sdks)('the transport in AI SDK %i', (client) => {
   const open = async () => {
     const server = await startChatServer(script)
@@ -73,5 +96,104 @@ describe.each(sdks)('the transport in AI SDK %i', (client) => {
     // And asked again, there is nothing to resume.
     await reloaded.chat.resumeStream()
     expect(reloaded.messages()).toEqual(await page())
+  })
+
+  it('[RS3] the SDK’s own transport loses nothing either, when it asks for the turn that was left out', async () => {
+    const { page, place, holdfast, url } = await open()
+    const sent = openTab(place).chat.sendMessage({ text: 'hang' })
+    const address = `${url}/api/threads/${encodeURIComponent(threadId)}/messages?live=exclude`
+    const read = async () => {
+      const response = await fetch(`${address}&sdk=${client}`)
+      return (await response.json()) as {
+        readonly results?: readonly UIMessage[]
+        readonly live?: { readonly messageId: string } | null
+      }
+    }
+    let before = await read()
+    while (before.live == null) before = await read()
+    await holdfast.stop(threadId as never)
+    await sent
+    const { results = [], live } = before
+    const messages = results.toReversed()
+    const plain = openTab({ ...place, messages })
+    await plain.chat.resumeStream()
+    expect(plain.messages()).toHaveLength(1)
+    const tab = openTab({ ...place, messages, live: live?.messageId ?? '' })
+    await tab.chat.resumeStream()
+    expect(tab.chat.error).toBeUndefined()
+    expect(tab.messages()).toEqual(await page())
+    expect(tab.messages()).toHaveLength(2)
+  })
+
+  it('[RS3] sends headers, further fields and credentials, of all requests and of one', async () => {
+    const { place, url } = await open()
+    const { asked, watched } = watchFetch(url)
+    let count = 0
+    const transport = createChatTransport<UIMessage, UIMessageChunk>({
+      baseUrl: url,
+      sdk: client,
+      fetch: watched,
+      headers: async () => new Headers({ 'X-Tenant': 'a', 'X-Count': String((count += 1)) }),
+      body: () => ({ plan: 'free', id: 'not this' }),
+      credentials: Promise.resolve('include' as const),
+    })
+    const messages = await transport.load(threadId)
+    const tab = openTab({ ...place, transport, messages })
+    await tab.chat.sendMessage({ text: 'weather' })
+    const one = { headers: { 'x-tenant': 'b', 'x-one': '1' }, body: { plan: 'paid', tone: 'dry' } }
+    await tab.chat.sendMessage({ text: 'weather' }, one)
+    await tab.chat.resumeStream({ headers: { 'x-one': '2' } })
+    await transport.stop(threadId)
+    expect(tab.chat.error).toBeUndefined()
+    const chat = `/api/chat/${encodeURIComponent(threadId)}`
+    expect(asked.map(({ path }) => path.replace(/\?.*/, ''))).toEqual([
+      `/api/threads/${encodeURIComponent(threadId)}/messages`,
+      '/api/chat',
+      '/api/chat',
+      `${chat}/stream`,
+      `${chat}/stop`,
+    ])
+    expect(asked.map(({ credentials }) => credentials)).toEqual(asked.map(() => 'include'))
+    expect(asked.map(({ headers }) => headers['x-tenant'])).toEqual(['a', 'a', 'b', 'a', 'a'])
+    expect(asked.map(({ headers }) => headers['x-one'])).toEqual([
+      undefined,
+      undefined,
+      '1',
+      '2',
+      undefined,
+    ])
+    expect(new Set(asked.map(({ headers }) => headers['x-count'])).size).toBe(5)
+    expect(asked[1]?.body).toMatchObject({ plan: 'free', id: threadId, trigger: 'submit-message' })
+    expect(asked[2]?.body).toMatchObject({ plan: 'paid', tone: 'dry', id: threadId })
+    expect(asked[2]?.body['messages']).toHaveLength(1)
+  })
+
+  it('[RS3] lets the host make its requests anew', async () => {
+    const { page, place, url } = await open()
+    const { asked, watched } = watchFetch(url)
+    const seen: unknown[] = []
+    const transport = createChatTransport<UIMessage, UIMessageChunk>({
+      baseUrl: url,
+      fetch: watched,
+      headers: { 'x-tenant': 'a' },
+      prepareSendMessagesRequest: async ({ api, id, messages, headers, requestMetadata }) => {
+        seen.push([api, id, requestMetadata])
+        return {
+          api: `${api}?sdk=${client}`,
+          headers: { ...headers, 'x-more': '1' },
+          body: { id, message: messages.at(-1) },
+        }
+      },
+      prepareReconnectToStreamRequest: ({ api }) => ({ api: `${api}?sdk=${client}&message=none` }),
+    })
+    const tab = openTab({ ...place, transport })
+    await tab.chat.sendMessage({ text: 'weather' }, { metadata: { from: 'test' } })
+    expect(seen).toEqual([[`${url}/api/chat`, threadId, { from: 'test' }]])
+    expect(asked[0]?.headers).toMatchObject({ 'x-tenant': 'a', 'x-more': '1' })
+    expect(Object.keys(asked[0]?.body ?? {})).toEqual(['id', 'message'])
+    expect(tab.messages()).toEqual(await page())
+    await tab.chat.resumeStream()
+    expect(asked[1]?.path).toContain('message=none')
+    expect(asked[1]?.headers).toMatchObject({ 'x-tenant': 'a' })
   })
 })

@@ -150,7 +150,7 @@ describe('the old line protocol', () => {
     const [, turn] = await readPage({ url, threadId: 't' })
     const replay = await fetch(`${url}/api/chat/t/stream?protocol=data-stream&message=${turn?.id}`)
     const lines = (await replay.text()).trimEnd().split('\n')
-    expect(lines.map((line) => line.slice(0, 2)).join('')).toBe('f:g:0:9:a:9:a:e:f:0:e:d:')
+    expect(lines.map((line) => line.slice(0, 2)).join('')).toBe('f:g:0:9:a:9:a:e:f:0:8:e:d:')
     expect(lines[0]).toBe(`f:${JSON.stringify({ messageId: turn?.id })}`)
     expect(lines.at(-2)).toBe('e:{"finishReason":"stop","isContinued":false}')
     expect(text.trimEnd().split('\n').at(-1)).toBe('d:{"finishReason":"stop"}')
@@ -273,5 +273,21 @@ describe('a backend behind the recording proxy', () => {
     const page = await readPage({ url, threadId: 't', sdk: 7 })
     expect(tab.messages()).toEqual(page)
     expect(JSON.stringify(page)).not.toContain('"input-available"')
+  })
+
+  it('[RS4 LE4] has no success of a call that it calls refused or incomplete', async () => {
+    const note = (toolCallId: string, validated: unknown, isComplete: boolean) =>
+      `8:${JSON.stringify([{ toolCallId, validated, isComplete }])}\n`
+    const notes = `${note('call-B', false, true)}${note('call-A', null, false)}`
+    const { url } = await start('text/plain', golden.replace('a:{', `${notes}a:{`))
+    const tab = openTab({ url, threadId: 't', client: 7 })
+    await tab.chat.sendMessage({ text: 'go' })
+    const page = await readPage({ url, threadId: 't', sdk: 7 })
+    expect(tab.messages()).toEqual(page)
+    expect(JSON.stringify(page)).not.toMatch(/output-available|data-annotation/)
+    expect(JSON.stringify(page)).toMatch(/Declined.*Berlin 20C/)
+    const response = await fetch(`${url}/api/messages/${page[1]?.id}/tool-calls?include=all`)
+    const { toolCalls } = (await response.json()) as { toolCalls: { state: string }[] }
+    expect(toolCalls.map(({ state }) => state)).toEqual(['failed', 'denied'])
   })
 })

@@ -9,7 +9,7 @@ const holdfast = createHoldfast({
   recoverEveryMs: 0,
 })
 const authenticate = () => ({ id: 'someone' })
-const local: HandlerOptions = {}
+const local: HandlerOptions = { localOnly: true }
 const known: HandlerOptions = { authenticate }
 const open: HandlerOptions = { authenticate, allowedOrigins: ['https://app.example'] }
 
@@ -85,10 +85,16 @@ describe('a page of an allowed site', () => {
     createHandler(holdfast, options)(new Request('http://chat.example/api/threads', init))
 
   it('[HT4] is told that it may read the answers, and no other is', async () => {
-    const headers = { origin, 'access-control-request-method': 'POST' }
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type, x-api-key',
+    }
     const asked = await ask(open, { method: 'OPTIONS', headers })
     expect(asked.status).toBe(204)
     expect(asked.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(asked.headers.get('access-control-allow-headers')).toBe('content-type, x-api-key')
+    expect(asked.headers.get('access-control-allow-credentials')).toBe('true')
     const read = await ask(open, { headers: { origin } })
     expect(read.headers.get('access-control-allow-origin')).toBe(origin)
     const refused = await ask(known, { method: 'OPTIONS', headers })

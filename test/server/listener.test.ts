@@ -64,6 +64,9 @@ describe('the name that a request is sent to', () => {
 it.each([
   ['a method that is none', 'FOO /api/health HTTP/1.1\r\nhost: localhost\r\n\r\n', 400],
   ['no HTTP', 'hello\r\n\r\n', 400],
+  ['two hosts', get('/api/health', 'localhost\r\nhost: localhost'), 400],
+  ['two hosts that differ', get('/api/health', 'localhost\r\nHOST: evil.example'), 400],
+  ['two hosts in one', get('/api/health', 'localhost,evil.example'), 400],
   ['headers without end', get('/api/health', `localhost\r\nx: ${'y'.repeat(20_000)}`), 431],
 ])('[HT1] answers %s in JSON', async (_, bytes, status) => {
   const { url } = await hello()

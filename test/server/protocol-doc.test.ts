@@ -43,7 +43,7 @@ describe('docs/protocol.md', () => {
   it('[HT1] shows examples that a server answers as it says', async () => {
     const model = demoModel({ delayMs: 0 })
     const holdfast = createHoldfast({ store: memory(), model, ...createDemoTools() })
-    const handler = createHandler(holdfast)
+    const handler = createHandler(holdfast, { localOnly: true })
     const examples = parseExamples(page)
     expect(examples.length).toBeGreaterThan(6)
     for (const { method, path, body, status, answer } of examples) {

@@ -1,10 +1,11 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
-const PURE = ['core', 'views', 'paging', 'protocol']
+const PURE = ['core', 'views', 'import', 'paging', 'protocol']
 const HEADLESS = [
   ...PURE,
   'assert-node.ts',
   'store',
+  'transfer',
   'engine',
   'server',
   'client',
@@ -16,18 +17,20 @@ const HEADLESS = [
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   views: ['core'],
+  import: ['core', 'views'],
   paging: ['core'],
   protocol: ['core'],
   'assert-node.ts': [],
   store: [...PURE, 'assert-node.ts'],
+  transfer: [...PURE, 'store'],
   engine: [...PURE, 'store', 'assert-node.ts'],
-  server: [...PURE, 'store', 'engine', 'assert-node.ts'],
+  server: [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
   cli: HEADLESS,
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'engine', 'assert-node.ts'],
+  'index.ts': [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {

@@ -6,7 +6,7 @@ import { Source } from './source.tsx'
 
 function AflCard({ output }: CardProps): ReactNode {
   const data = objectOf(output)
-  const code = textOf(data, 'code', 'afl', 'formula', 'source_code') ?? ''
+  const code = textOf(data, 'code', 'afl', 'afl_code', 'aflCode', 'formula', 'source_code') ?? ''
   const subject = textOf(data, 'subject', 'title', 'name')
   return (
     <div className="card-afl">
@@ -33,6 +33,7 @@ function AflCard({ output }: CardProps): ReactNode {
 
 export const aflCard: CardEntry = {
   component: AflCard,
+  names: ['generate_afl_code', 'generateAflCode', 'generate_afl', 'afl_code'],
   version: '1',
   upcasters: {
     // Before there were versions the code was the whole payload, often in a Markdown fence.

@@ -6,9 +6,12 @@ import { Source } from './source.tsx'
 
 function StockCard({ input, output }: CardProps): ReactNode {
   const data = objectOf(output)
-  const ticker = textOf(data, 'ticker', 'symbol') ?? textOf(objectOf(input), 'ticker') ?? ''
-  const points = listOf(data, 'history', 'prices', 'series').flatMap(toPoint)
-  const price = numberOf(data, 'price', 'last', 'close') ?? points.at(-1)?.value
+  const ticker =
+    textOf(data, 'ticker', 'symbol') ?? textOf(objectOf(input), 'ticker', 'symbol') ?? ''
+  const points = listOf(data, 'history', 'prices', 'series', 'data').flatMap(toPoint)
+  const price =
+    numberOf(data, 'price', 'current_price', 'currentPrice', 'last', 'close') ??
+    points.at(-1)?.value
   const change = numberOf(data, 'change')
   const percent = numberOf(data, 'changePercent', 'change_percent', 'percent')
   const look = (change ?? percent ?? 0) < 0 ? 'down' : 'up'
@@ -55,6 +58,7 @@ function toPoint(entry: Json, index: number): readonly ChartPoint[] {
 
 export const stockCard: CardEntry = {
   component: StockCard,
+  names: ['get_stock_data', 'getStockData', 'get_stock_price', 'getStockPrice'],
   version: '1',
   upcasters: {
     // Before there were versions a quote stood in an object of its own.

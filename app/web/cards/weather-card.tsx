@@ -75,6 +75,7 @@ const withUnit = (value: number | undefined, unit: string): string | undefined =
 
 export const weatherCard: CardEntry = {
   component: WeatherCard,
+  names: ['getWeather', 'get_current_weather', 'weather'],
   version: '1',
   upcasters: {
     // Before there were versions the temperature could be in Fahrenheit.

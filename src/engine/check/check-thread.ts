@@ -6,7 +6,7 @@ import { isReadableUserBody, mendTurnBody, mendUserBody } from './mend-body.ts'
 import { NumberLine } from './number-line.ts'
 import { OpenTurn } from './open-turn.ts'
 import type { Problem } from './problem.ts'
-import { lostPayload, readLost, readToldEvent, readToldTurn } from './told-turn.ts'
+import { lostPayload, readLost, readRewritten, readToldEvent, readToldTurn } from './told-turn.ts'
 
 /** Everything that can be wrong in one thread, found while its rows go by in order of seq. */
 export class ThreadCheck {
@@ -51,7 +51,7 @@ export class ThreadCheck {
   addEvent(row: AuditEvent): void {
     const { seq, turn } = row
     const lost = readLost(row)
-    this.#cover(lost ?? seq, seq)
+    this.#cover(lost ?? readRewritten(row) ?? seq, seq)
     const isElsewhere = this.#lastMessage?.seq === seq && turn?.seq !== seq
     if (lost !== undefined && !isElsewhere) return
     if (row.ofTurn && turn === null) {

@@ -6,7 +6,7 @@ import { type CallLife, lifeOf } from '../../core/life.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
 import { isOnItsWay } from '../../store/run-memory.ts'
-import { parseStoredJson } from '../../store/stored-output.ts'
+import { readStoredJson } from '../../store/stored-output.ts'
 import { toTurnBody } from '../../store/turn-body.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 
@@ -66,6 +66,11 @@ function compareCall(
     const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
     return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
   }
+  if (isFalselyUnknown(turn, call) && told.settledBy.get(callId) === undefined) {
+    closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
+    const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
+    return [say(told, 'false-unknown', callId, what, [put(told, call, row, 'interrupted')])]
+  }
   // While its turn runs, a call may have none until it has a result.
   if (row === undefined && progress.status === 'running' && isOnItsWay(life)) return []
   if (row === undefined) {
@@ -74,6 +79,17 @@ function compareCall(
   }
   return compareRow(told, row, life)
 }
+
+/**
+ * What a loop of the host's own left open when it was done, as version 0.1 stored it: nothing stopped, and no
+ * person can find out what became of a call that was never run.
+ */
+const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
+  recorded === true &&
+  progress.status === 'ended' &&
+  progress.ending.kind === 'completed' &&
+  call.state === 'unknown' &&
+  call.resolution === undefined
 
 function compareRow(told: ToldTurn, row: AuditCall, life: CallLife): readonly Found[] {
   const { callId, name } = row
@@ -109,7 +125,7 @@ function loseResult(
     closed.set(call.id, { ...rest, state: 'interrupted', cause: 'crashed' })
     return { life: 'interrupted', changes: [] }
   }
-  const payload = parseStoredJson(event.payload)
+  const payload = readStoredJson(event.payload)
   const told = isJsonObject(payload) ? payload : {}
   const resolution = isJsonObject(told.resolution) ? told.resolution : undefined
   const truth =

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { parsePartialJson } from '../../core/partial-json.ts'
 import type { AuditMessage } from '../../store/audit.ts'
-import { parseStoredJson } from '../../store/stored-output.ts'
+import { readStoredJson } from '../../store/stored-output.ts'
 import { readTurnBody, toTurnBody } from '../../store/turn-body.ts'
 
 export function isReadableUserBody(body: string | null): boolean {
-  const value = parseStoredJson(body ?? '')
+  const value = readStoredJson(body ?? '')
   return isJsonObject(value) && Array.isArray(value.parts)
 }
 

@@ -61,7 +61,10 @@ export class OpenTurn {
         return undefined
       case 'waiting': {
         const isWaitedFor =
-          progress.waitingFor === 'client' || [...callsOf(this.turn)].some(needsPerson)
+          progress.waitingFor === 'client' ||
+          // Decided, and for the host's own loop to go on with, whenever that comes back to it.
+          this.turn.recorded === true ||
+          [...callsOf(this.turn)].some(needsPerson)
         return isWaitedFor || !isQuiet
           ? undefined
           : 'It waits for a person, and none of its calls does.'

@@ -14,6 +14,7 @@ export type ProblemKind =
   | 'missing-call'
   | 'missing-result'
   | 'double-result'
+  | 'false-unknown'
   | 'life-differs'
   | 'status-differs'
   | 'leftover-events'

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/json.ts'
 import type { Turn } from '../../core/message.ts'
 import type { AuditEvent, AuditMessage } from '../../store/audit.ts'
 import { readFact } from '../../store/event-pack.ts'
-import { parseStoredJson } from '../../store/stored-output.ts'
+import { readStoredJson } from '../../store/stored-output.ts'
 import { isTurnBody, readTurnBody } from '../../store/turn-body.ts'
 
 const someOutput = { output: 'null', outputBytes: 4, modelOutput: null } as const
@@ -13,7 +13,7 @@ const someOutput = { output: 'null', outputBytes: 4, modelOutput: null } as cons
 export function readToldTurn(row: AuditMessage): Turn | null {
   const { messageId: id, seq, bodySeq, createdAt, body } = row
   if (body === null || bodySeq === null) return null
-  const value = parseStoredJson(body)
+  const value = readStoredJson(body)
   if (!isTurnBody(value)) return null
   const calls = value.steps.flatMap((step) =>
     step.parts.flatMap(({ type, id: callId }) =>
@@ -27,7 +27,7 @@ const unknownCall = { name: '', life: 'succeeded', input: 'null' } as const
 
 /** An event as its payload tells it, with a result wherever it says that there is one. */
 export const readToldEvent = ({ seq, at, turn, payload }: AuditEvent): LedgerEvent =>
-  readFact({ seq, at, turnId: turn?.turnId ?? null }, parseStoredJson(payload), () => someOutput)
+  readFact({ seq, at, turnId: turn?.turnId ?? null }, readStoredJson(payload), () => someOutput)
 
 /**
  * What stands in the place of facts that are lost. Readers do not know the type and pass over it as
@@ -37,7 +37,15 @@ export const lostPayload = (from?: Seq): string => JSON.stringify({ type: 'lost'
 
 /** The first number that a lost row stands for, if it is one. */
 export function readLost({ seq, payload }: AuditEvent): Seq | undefined {
-  const value = payload.startsWith('{"type":"lost"') ? parseStoredJson(payload) : undefined
+  const value = payload.startsWith('{"type":"lost"') ? readStoredJson(payload) : undefined
   if (!isJsonObject(value) || value.type !== 'lost') return undefined
   return typeof value.from === 'number' ? value.from : seq
+}
+
+/** The first number that a rewrite of the thread took out, if the event is one. */
+export function readRewritten({ payload }: AuditEvent): Seq | undefined {
+  const value = payload.startsWith('{"type":"messages-retired"')
+    ? readStoredJson(payload)
+    : undefined
+  return isJsonObject(value) && typeof value.from === 'number' ? value.from : undefined
 }

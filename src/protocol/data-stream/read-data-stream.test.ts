@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { readCallNote } from '../../import/call-note.ts'
 import { createDataStreamReader } from './read-data-stream.ts'
 
 function read(...lines: readonly string[]): readonly object[] {
-  const reader = createDataStreamReader()
+  const reader = createDataStreamReader({ approvals: true, readCallNote })
   return [...lines.flatMap((line) => reader.read(line)), ...reader.end()]
 }
 
@@ -45,6 +46,69 @@ describe('the reader of the old line protocol', () => {
       { type: 'data-annotation', data: 'two' },
       stepEnd,
       { type: 'finish', finishReason: 'stop' },
+    ])
+  })
+
+  const call = '9:{"toolCallId":"a","toolName":"look","args":{}}'
+  const called = [
+    { type: 'start' },
+    step,
+    { type: 'tool-input-available', toolCallId: 'a', toolName: 'look', input: {} },
+  ]
+  const result = 'a:{"toolCallId":"a","result":"gone"}'
+  const note = (fields: object) => `8:[${JSON.stringify({ toolCallId: 'a', ...fields })}]`
+  const over = 'd:{"finishReason":"stop"}'
+  const end = [stepEnd, { type: 'finish', finishReason: 'stop' }]
+  const denied = { type: 'tool-output-denied', toolCallId: 'a' }
+  const done = { type: 'tool-output-available', toolCallId: 'a', output: 'gone' }
+
+  test.each([false, 'rejected'])(
+    '[RS4 LE4] a call whose validated is %s was refused',
+    (validated) => {
+      const refused = note({ validated, isComplete: true })
+      expect(read(call, refused, over)).toEqual([...called, denied, ...end])
+      expect(read(call, refused, result, over)).toEqual([...called, denied, ...end])
+    },
+  )
+
+  test('[RS4] a client without approvals hears of a failure, and of no request', () => {
+    const reader = createDataStreamReader({ readCallNote })
+    const lines = [call, note({ validated: 'pending' }), note({ validated: false })]
+    expect(lines.flatMap((line) => reader.read(line))).toEqual([
+      ...called,
+      { type: 'tool-output-error', toolCallId: 'a', errorText: 'Declined.' },
+    ])
+  })
+
+  test('[RS4] a call that waits is asked about once, and goes on when it is accepted', () => {
+    const waits = note({ validated: 'pending', isComplete: true })
+    const asked = { type: 'tool-approval-request', toolCallId: 'a', approvalId: 'approval-a' }
+    const accepted = note({ validated: true, isComplete: true })
+    expect(read(call, waits, waits, over)).toEqual([...called, asked, ...end])
+    expect(read(call, waits, accepted, result, over)).toEqual([...called, asked, done, ...end])
+  })
+
+  test.each([
+    ['before', [note({ validated: null, isComplete: false }), result]],
+    ['after', [note({ validated: null, isComplete: true }), result, note({ isComplete: false })]],
+  ])('[RS4 LE4] a result that is called incomplete %s it came is none', (_, lines) => {
+    const types = read(call, ...lines, over).map((chunk) => (chunk as { type: string }).type)
+    expect(types.slice(3)).toEqual(['tool-output-error', 'finish-step', 'finish'])
+  })
+
+  test('[RS4 CL4] a result is not kept back where nothing was said about calls', () => {
+    const reader = createDataStreamReader()
+    reader.read(call)
+    expect(reader.read(result)).toEqual([done])
+  })
+
+  test('[RS4] an annotation about a call that nobody made is kept as it is', () => {
+    const item = { toolCallId: 'b', validated: false, isComplete: true }
+    expect(read(`8:[${JSON.stringify(item)}]`, over)).toEqual([
+      { type: 'start' },
+      step,
+      { type: 'data-annotation', data: item },
+      ...end,
     ])
   })
 })

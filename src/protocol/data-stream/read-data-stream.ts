@@ -2,6 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { lineCodes, parseLine } from './data-stream-line.ts'
 import { type StreamChunk, textOf } from './stream-chunk.ts'
 
+const declined = 'Declined.'
+/** What is known of a call whose result the backend itself calls incomplete. */
+const brokenOff = 'Broken off: what the tool gave is not complete.'
+
 /** Reads the old protocol line by line; what it cannot read it passes over. */
 export interface DataStreamReader {
   read(line: string): readonly StreamChunk[]
@@ -9,7 +13,40 @@ export interface DataStreamReader {
   end(): readonly StreamChunk[]
 }
 
-export function createDataStreamReader(): DataStreamReader {
+export interface DataStreamReaderOptions {
+  /**
+   * Whether the reader of the chunks knows approvals (AI SDK 6 and 7 do; 5 gives up a stream that has
+   * such a chunk). Then a call that waits is told as a request and one that was refused as denied;
+   * else the first is a call without a result yet, and the second one that failed.
+   *
+   * @default false
+   */
+  readonly approvals?: boolean
+  /**
+   * What a stream that stops without an end is turned into: an `error` chunk, for readers that take a
+   * stream that ends in good order for a complete one; or nothing more than it said, for those that judge
+   * it themselves. One that stops in the middle of a line broke off either way.
+   *
+   * @default 'error'
+   */
+  readonly unfinished?: 'error' | 'as-it-is'
+  /**
+   * Reads what an annotation says of a call; null for one about something else.
+   *
+   * @default every annotation is about something else
+   */
+  readonly readCallNote?: (item: Json) => CallNote | null
+}
+
+interface CallNote {
+  readonly toolCallId: string
+  readonly validated: string | undefined
+  readonly isComplete: boolean
+}
+
+export function createDataStreamReader(options: DataStreamReaderOptions = {}): DataStreamReader {
+  const { approvals = false, unfinished = 'error', readCallNote = () => null } = options
+  let isLastBroken = false
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
@@ -18,6 +55,12 @@ export function createDataStreamReader(): DataStreamReader {
   let open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null
   let blocks = 0
   const calls = new Set<string>()
+  const annotated = new Map<string, CallNote>()
+  /** Calls that have got their end, and those that were asked about. */
+  const ended = new Set<string>()
+  const asked = new Set<string>()
+  /** Results that the next annotations may still speak about. */
+  let held: readonly { readonly toolCallId: string; readonly output: Json }[] = []
 
   const closeBlock = (): readonly StreamChunk[] => {
     if (open === null) return []
@@ -67,6 +110,39 @@ export function createDataStreamReader(): DataStreamReader {
     return [...closeStep(), { type: 'finish', finishReason }]
   }
 
+  const endCall = (toolCallId: string, chunk: StreamChunk): readonly StreamChunk[] => {
+    if (ended.has(toolCallId)) return []
+    ended.add(toolCallId)
+    return add(chunk)
+  }
+  const release = (): readonly StreamChunk[] => {
+    const results = held
+    held = []
+    return results.flatMap(({ toolCallId, output }) =>
+      annotated.get(toolCallId)?.isComplete === false
+        ? endCall(toolCallId, { type: 'tool-output-error', toolCallId, errorText: brokenOff })
+        : endCall(toolCallId, { type: 'tool-output-available', toolCallId, output }),
+    )
+  }
+  const annotate = (note: CallNote): readonly StreamChunk[] => {
+    const { toolCallId, validated } = note
+    annotated.set(toolCallId, note)
+    if (validated === 'rejected') {
+      return approvals
+        ? endCall(toolCallId, { type: 'tool-output-denied', toolCallId })
+        : endCall(toolCallId, { type: 'tool-output-error', toolCallId, errorText: declined })
+    }
+    if (!approvals || validated !== 'pending' || asked.has(toolCallId) || ended.has(toolCallId))
+      return []
+    asked.add(toolCallId)
+    return add({ type: 'tool-approval-request', toolCallId, approvalId: `approval-${toolCallId}` })
+  }
+  const readRemark = (code: string, item: Json): readonly StreamChunk[] => {
+    const note = code === lineCodes.annotations ? readCallNote(item) : null
+    if (note !== null && calls.has(note.toolCallId)) return annotate(note)
+    return add(toRemark(code)(item))
+  }
+
   const readCall = (value: JsonObject): readonly StreamChunk[] => {
     const { toolCallId = '', toolName = '', args } = value
     const call = { toolCallId, toolName }
@@ -101,7 +177,9 @@ export function createDataStreamReader(): DataStreamReader {
         })
       case lineCodes.toolResult:
         if (!calls.has(toolCallId)) return []
-        return add({ type: 'tool-output-available', toolCallId, output: value.result ?? null })
+        held = [...held, { toolCallId, output: value.result ?? null }]
+        // Only a backend that speaks of its calls may have more to say: others' results are not kept back.
+        return annotated.size === 0 ? release() : []
       case lineCodes.source:
         return add({
           type: 'source-url',
@@ -130,26 +208,34 @@ export function createDataStreamReader(): DataStreamReader {
   return {
     read(line) {
       const parsed = parseLine(line)
+      if (line.trim() !== '') isLastBroken = parsed === null
       if (parsed === null || isFinished) return []
       const { code, value } = parsed
       const isRemark = code === lineCodes.data || code === lineCodes.annotations
-      if (isRemark) return Array.isArray(value) ? add(...value.map(toRemark(code))) : []
-      lastReason = null
-      if (typeof value === 'string') {
-        if (code === lineCodes.text) return say('text', value)
-        if (code === lineCodes.reasoning) return say('reasoning', value)
-        if (code !== lineCodes.error) return []
-        isFinished = true
-        return [...closeStep(), { type: 'error', errorText: value }]
+      if (isRemark) {
+        const items: readonly Json[] = Array.isArray(value) ? value : []
+        return items.flatMap((item) => readRemark(code, item))
       }
-      return isJsonObject(value) ? readObject(code, value) : []
+      lastReason = null
+      const before = code === lineCodes.toolResult ? [] : release()
+      if (typeof value === 'string') {
+        if (code === lineCodes.text) return [...before, ...say('text', value)]
+        if (code === lineCodes.reasoning) return [...before, ...say('reasoning', value)]
+        if (code !== lineCodes.error) return before
+        isFinished = true
+        return [...before, ...closeStep(), { type: 'error', errorText: value }]
+      }
+      return isJsonObject(value) ? [...before, ...readObject(code, value)] : before
     },
     end() {
       if (isFinished) return []
+      const before = release()
       // Many a backend ends with its last step and never says that the message is over.
-      if (lastReason !== null) return finish(lastReason)
+      if (lastReason !== null) return [...before, ...finish(lastReason)]
       isFinished = true
-      return [...closeStep(), { type: 'error', errorText: 'The stream ended before its end.' }]
+      if (unfinished === 'as-it-is' && !isLastBroken) return [...before, ...closeBlock()]
+      const errorText = 'The stream ended before its end.'
+      return [...before, ...closeStep(), { type: 'error', errorText }]
     },
   }
 }

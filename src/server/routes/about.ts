@@ -1,25 +1,34 @@
 import { asSchema } from 'ai'
+import { packageVersion } from '../../core/package-version.ts'
 import { latencyEdgesMs } from '../../engine/metrics.ts'
+import { ApiError } from '../../protocol/api-error.ts'
 import type { ServerContext } from '../context.ts'
 import type { Route } from '../router.ts'
 
 /** What a server says of itself. */
-export function aboutRoutes({ holdfast, version }: ServerContext): readonly Route[] {
+export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
   return [
     {
       method: 'GET',
       path: '/api/health',
       isPublic: true,
       async handle() {
-        return Response.json({ status: 'ok', store: holdfast.store.kind, version })
+        return Response.json({ status: 'ok', store: holdfast.store.kind, version: packageVersion })
       },
     },
     {
       method: 'GET',
       path: '/api/ready',
+      isPublic: true,
       async handle() {
-        // Anything that asks the database.
-        await holdfast.store.findAbandonedRuns(1)
+        // Everyone may ask here, so why it is not ready is for the log alone.
+        try {
+          await within(readyMs, holdfast.ready())
+        } catch (error) {
+          const fault = new ApiError(503, 'not-ready', 'This server is not ready.')
+          fault.cause = error
+          throw fault
+        }
         return Response.json({ status: 'ready' })
       },
     },
@@ -57,6 +66,21 @@ export function aboutRoutes({ holdfast, version }: ServerContext): readonly Rout
   ]
 }
 
+const readyMs = 3_000
+
+/** Whoever probes wants an answer: a database that hangs is as good as none. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The database did not answer in ${ms} ms.`)), ms)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** `sometimes`: a function of the arguments decides. */
 function approvalOf(ours: unknown, sdks: unknown): 'always' | 'never' | 'sometimes' {
   const said = ours ?? sdks
@@ -81,6 +105,7 @@ function toPrometheus(metrics: ReturnType<ServerContext['holdfast']['metrics']>)
   add('takeovers_total', 'counter', [['', metrics.takeovers]])
   add('unknown_outcomes_total', 'counter', [['', metrics.unknownOutcomes]])
   add('model_retries_total', 'counter', [['', metrics.modelRetries]])
+  add('ignored_ends_total', 'counter', [['', metrics.ignoredEnds]])
   add('commit_duration_seconds', 'histogram', [])
   for (const [index, edge] of latencyEdgesMs.entries()) {
     const count = metrics.commitLatency.atMost[index] ?? 0

@@ -1,10 +1,11 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import type { ProvidedOutput } from '../../engine/provide-outputs.ts'
+import { toToolOutput } from '../../engine/add-tool-outputs.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
-import { type ChatOutput, type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
+import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
+import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
   asOwned,
@@ -16,10 +17,10 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound } from '../http-error.ts'
-import { toKnownTurn } from '../known-turn.ts'
+import { toKnownTurn } from '../../engine/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
-import { readTurn } from '../turn-stream.ts'
+import { readTurn } from '../../engine/engine.ts'
 import { sdkOf } from './messages.ts'
 
 /** The front door for AI SDK clients. */
@@ -55,7 +56,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const turn =
             message === undefined
               ? await findLive(context, id)
-              : await readTurn(holdfast, id, parseMessageId(message))
+              : await readTurn(holdfast.store, id, parseMessageId(message))
           if (turn === null) return new Response(null, { status: 204 })
           return reply({ threadId: id, turnId: turn.id })
         }),
@@ -99,14 +100,15 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-const nothingToContinue = (last: Turn | null): ApiError =>
-  new ApiError(
-    409,
-    'nothing-to-continue',
-    last?.progress.status === 'waiting'
-      ? 'The last answer waits for a person: it goes on when that is decided.'
-      : 'The last answer is complete.',
-  )
+function nothingToContinue(last: Turn | null): ApiError {
+  const refuse = (message: string) => new ApiError(409, 'nothing-to-continue', message)
+  if (last === null) return refuse('There is no answer that could go on.')
+  const { progress } = last
+  if (progress.status !== 'waiting') return refuse('The last answer is complete.')
+  return progress.waitingFor === 'client'
+    ? refuse('The last answer waits for a result of the client’s: it goes on when that comes.')
+    : refuse('The last answer waits for a person: it goes on when that is decided.')
+}
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
 async function inPlace<Result extends { readonly kind: string }>(
@@ -149,7 +151,7 @@ const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): 
   return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }
 
-function checkText(chat: ChatRequest, most: number): void {
+export function checkText(chat: ChatRequest, most: number): void {
   if (chat.kind !== 'send') return
   const size = chat.message.parts.reduce(
     (sum, part) => sum + (part.type === 'text' ? part.text.length : 0),
@@ -191,21 +193,15 @@ async function answer(
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
   await readOwned(context, request, threadId)
-  const turn = await readTurn(holdfast, threadId, turnId)
+  const turn = await readTurn(holdfast.store, threadId, turnId)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
-  // A client sends every answer again that it ever gave: those that were decided are no news.
-  await holdfast.decide({ threadId, by: request.ownerId, decisions })
-  await holdfast.provideOutputs(threadId, outputs.map(toProvided))
+  const decided = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+  const given = outputs.map(toToolOutput)
+  const added = await holdfast.addToolOutputs(threadId, given)
+  const refusal = findAnswerRefusal(decided, given, added)
+  if (refusal !== null) throw refusal
   return reply({ threadId, turnId, sent })
 }
-
-const toProvided = ({ callId, outcome }: ChatOutput): ProvidedOutput => ({
-  callId,
-  outcome:
-    outcome.kind === 'result'
-      ? { state: 'succeeded', output: { kind: 'inline', value: outcome.value } }
-      : { state: 'failed', cause: 'tool-error', error: outcome.error },
-})
 
 async function findLast({ holdfast }: ServerContext, threadId: ThreadId): Promise<Turn | null> {
   const page = await holdfast.store.readPage({

@@ -3,10 +3,10 @@ import { toEventFrames } from '../../protocol/event-frame.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
-import { sseData, toSseResponse } from '../sse.ts'
+import { sseData, toSseResponse } from '../../engine/sse.ts'
 
 export function eventRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, keepAliveMs, followers } = context
+  const { holdfast, keepAliveMs, followers, saving } = context
   return [
     {
       method: 'GET',
@@ -25,7 +25,10 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
             }
           }
         }
-        return toSseResponse(source, { keepAliveMs, headers: {}, onClose })
+        // Named, so that whoever reads frames only does not take it for one.
+        const aside = (say: (text: string) => void) =>
+          saving.watch((note) => say(`event: saving\n${sseData(note)}`))
+        return toSseResponse(source, { keepAliveMs, headers: {}, onClose, aside })
       },
     },
   ]

@@ -1,6 +1,8 @@
-import { importThreads } from '../../engine/transfer/import-threads.ts'
-import { readImport } from '../../engine/transfer/read-import.ts'
-import { oneOf, type ServerContext } from '../context.ts'
+import { parseThreadId } from '../../core/ids.ts'
+import { importThreads } from '../../transfer/import-threads.ts'
+import { openScratch } from '../../transfer/open-scratch.ts'
+import { readImport } from '../../transfer/read-import.ts'
+import { oneOf, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import { readText } from '../read-json.ts'
 import type { Route } from '../router.ts'
@@ -16,16 +18,26 @@ export function importRoutes({ holdfast, limits }: ServerContext): readonly Rout
       path: '/api/import',
       async handle({ request, url, ownerId }) {
         const format = oneOf(url, 'format', formats) ?? 'auto'
+        const isDry = ['1', 'true'].includes(
+          oneOf(url, 'dryRun', ['1', 'true', '0', 'false']) ?? '',
+        )
+        const thread = parameter(url, 'thread')
+        const threadId = thread === undefined ? undefined : parseThreadId(thread)
         // Whole before the first of it is stored: what is too large or cut off changes nothing (HT3).
         const text = await readText(request, limits.importBytes, types)
         if (text === null) throw badRequest('There is nothing to import.')
         const { store, clock } = holdfast
-        const report = await importThreads(store, readImport(piecesOf(text)), {
-          ownerId,
-          format,
-          now: clock.now,
-        })
-        return Response.json(report)
+        const scratch = isDry ? await openScratch() : undefined
+        try {
+          const report = await importThreads(store, readImport(piecesOf(text)), {
+            ...{ ownerId, format, now: clock.now },
+            ...(threadId === undefined ? {} : { threadId }),
+            ...(scratch === undefined ? {} : { dryRun: { scratch } }),
+          })
+          return Response.json(report)
+        } finally {
+          await scratch?.close()
+        }
       },
     },
   ]

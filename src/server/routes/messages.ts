@@ -1,14 +1,19 @@
-import type { ThreadId } from '../../core/ids.ts'
+import type { MessageId, ThreadId } from '../../core/ids.ts'
+import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../paging/limit.ts'
 import {
   type MessagePageQuery,
   pageFormats,
   readMessagePage,
 } from '../../store/read-message-page.ts'
+import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { findThread, oneOf, parameter, type ServerContext } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import type { Route } from '../router.ts'
+
+/** Any of these asks for the older answer. */
+const olderNames = ['vercel_format', 'page_size', 'entity', 'sort'] as const
 
 export function messageRoutes(context: ServerContext): readonly Route[] {
   return [
@@ -18,9 +23,7 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { id } = await findThread(context, request)
         const { url } = request
-        const isOlder = ['vercel_format', 'page_size', 'entity', 'sort'].some((name) =>
-          url.searchParams.has(name),
-        )
+        const isOlder = olderNames.some((name) => url.searchParams.has(name))
         return Response.json(
           isOlder ? await readOlder(context, id, url) : await readPage(context, id, url),
         )
@@ -31,61 +34,71 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
 
 async function readPage(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
-  const live = oneOf(url, 'live', ['include', 'exclude'])
-  const results = oneOf(url, 'results', ['full', 'lazy'])
-  const sdk = sdkOf(url)
-  if (live !== undefined && format !== 'ui') throw badRequest('"live" goes with format=ui only.')
-  const page = await read(context, {
-    threadId,
-    format,
-    limit: parseLimit(parameter(url, 'limit') ?? defaultLimit),
-    ...cursorOf(url),
-    ...(live === undefined ? {} : { live }),
-    ...(results === undefined ? {} : { results }),
-    ...(sdk === undefined ? {} : { sdk }),
-  })
-  const { live: left, ...rest } = page
-  if (live !== 'exclude') return rest
-  return { ...rest, live: left === null ? null : { messageId: left } }
+  const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
+  if (toolNames !== undefined && format !== 'ui') {
+    throw badRequest('"toolNames" goes with format=ui: every other format has the names.')
+  }
+  const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
+  const wanted = { threadId, format, limit, ...rangeOf(url) }
+  const page = await read(context, withDefined(wanted, { sdk: sdkOf(url), toolNames }))
+  const { live, ...rest } = page
+  return { ...rest, ...liveOf(url, live) }
 }
 
-const entities = ['USER', 'AI_TOOL', 'TOOL', 'AI_MESSAGE'] as const
-
-/** The older query (FD8): other names for the same page. */
+/** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */
 async function readOlder(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
-  const isVercel = (oneOf(url, 'vercel_format', ['true', 'false']) ?? 'true') === 'true'
+  const newer = ['format', 'limit', 'sdk', 'toolNames'].find((name) => url.searchParams.has(name))
+  if (newer !== undefined) {
+    throw badRequest(`"${newer}" does not go with ${olderNames.join(', ')}: ask in one way.`)
+  }
+  const isVercel = oneOf(url, 'vercel_format', ['true', 'false']) === 'true'
   const sort = oneOf(url, 'sort', ['creation_date', '-creation_date']) ?? '-creation_date'
-  const wanted = parameter(url, 'entity')?.split(',')
-  const unknown = wanted?.find((word) => !entities.some((known) => known === word))
-  if (unknown !== undefined) throw badRequest(`"entity" is a list of ${entities.join(', ')}.`)
+  const entities = entitiesOf(url)
   const pageSize = parseLimit(parameter(url, 'page_size') ?? defaultLimit, 'page_size')
   const page = await read(context, {
     threadId,
     format: isVercel ? 'vercel' : 'entities',
     limit: pageSize,
     order: sort === '-creation_date' ? 'newest-first' : 'oldest-first',
-    ...cursorOf(url),
+    older: { entities },
+    ...rangeOf(url),
   })
-  const results = page.results.filter(
-    (row) => wanted === undefined || !('entity' in row) || wanted.includes(row.entity),
-  )
   return {
     next_cursor: page.nextCursor,
     has_more: page.hasMore,
     page_size: pageSize,
-    results,
+    results: page.results,
+    ...liveOf(url, page.live),
   }
 }
+
+/** A comma list; null where all are wanted. */
+function entitiesOf(url: URL): readonly EntityKind[] | null {
+  const list = parameter(url, 'entity')
+  if (list === undefined) return null
+  return list.split(',').map((word) => {
+    const kind = entityKinds.find((known) => known === word.trim())
+    if (kind === undefined) throw badRequest(`"entity" is a list of ${entityKinds.join(', ')}.`)
+    return kind
+  })
+}
+
+/** What both queries say in the same words. */
+function rangeOf(url: URL): Pick<MessagePageQuery, 'cursor' | 'live' | 'results'> {
+  const cursor = parameter(url, 'cursor')
+  const live = oneOf(url, 'live', ['include', 'exclude'])
+  const results = oneOf(url, 'results', ['full', 'lazy'])
+  return withDefined({}, { cursor, live, results })
+}
+
+/** Who leaves the live turn out is told which it is. */
+const liveOf = (url: URL, left: MessageId | null): object =>
+  parameter(url, 'live') === 'exclude' ? { live: left === null ? null : { messageId: left } } : {}
 
 async function read({ holdfast }: ServerContext, query: MessagePageQuery) {
   const page = await readMessagePage(holdfast.store, query)
   if (page === null) throw notFound('thread')
   return page
-}
-
-function cursorOf(url: URL): { readonly cursor?: string } {
-  const cursor = parameter(url, 'cursor')
-  return cursor === undefined ? {} : { cursor }
 }
 
 /** `?sdk=5|6|7`: the vocabulary that the client understands. */

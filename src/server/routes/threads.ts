@@ -86,5 +86,6 @@ function parseTitle(value: Json | undefined): string {
   if (typeof value !== 'string' || value.length > longestTitle) {
     throw badRequest(`"title" is a text of at most ${longestTitle} characters.`)
   }
-  return value
+  // What a database cannot keep is replaced here, or the first answer would differ from every later one (LG5).
+  return value.toWellFormed().replaceAll('\u0000', '\uFFFD')
 }

@@ -23,8 +23,10 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const include = oneOf(url, 'include', ['all'])
         const found = await store.findTurn(parseMessageId(params['id']))
         if (found === null || found.ownerId !== ownerId) throw notFound('message')
-        const options = include === undefined ? {} : { include }
-        return Response.json(projectToolCalls(found.turn, found.threadId, options))
+        const { turn, threadId } = found
+        const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
+        // Where the message is and how far this goes: from there on it can be followed.
+        return Response.json({ ...list, threadId, seq: turn.lastSeq })
       },
     },
     {

@@ -143,7 +143,7 @@ function write(stored: MemoryThread, append: Append, commit: number): void {
       const { turnId: id, at: createdAt } = fact
       stored.messages.push({ seq, commit, id, retiredSeq: null, sealed: null, createdAt })
     }
-    if (fact.type === 'messages-retired') {
+    if (fact.type === 'messages-retired' && fact.from === undefined) {
       const gone = new Set(fact.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }

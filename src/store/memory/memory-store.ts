@@ -1,3 +1,4 @@
+import { callback, checkOptions, type OptionTable } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
@@ -5,6 +6,7 @@ import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createHintBoard } from '../hint-board.ts'
 import { type AppendPlan, planAppend } from '../plan-append.ts'
 import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { toRewriteFault } from '../rewrite-fault.ts'
 import type { Append, Hint, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
@@ -20,8 +22,14 @@ export interface MemoryStoreOptions {
   readonly isAlive?: (holder: string) => boolean
 }
 
+export const memoryRules: OptionTable<MemoryStoreOptions> = {
+  now: callback('the system’s clock'),
+  isAlive: callback('every holder lives'),
+}
+
 /** The reference: the same rules as the databases, in the fewest words. Nothing outlives the process. */
 export function memory(options: MemoryStoreOptions = {}): Store {
+  checkOptions('memory', options, memoryRules)
   const threads = new Map<ThreadId, MemoryThread>()
   const hints = createHintBoard()
   const now = options.now ?? Date.now
@@ -114,6 +122,28 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       })
       hints.post([...changed.values()])
       return results
+    },
+
+    async rewriteThread({ threadId, expectedSeq, from, appends }) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
+      if (stored.lease !== null) return 'leased'
+      // Of a copy, which takes the place of the thread when all of it is written.
+      const copy: MemoryThread = {
+        ...stored,
+        messages: stored.messages.filter(({ seq }) => seq < from).map((entry) => ({ ...entry })),
+        events: stored.events.filter(({ event }) => event.seq < from),
+      }
+      for (const append of appends) {
+        const plan = planAppend(append.events)
+        const whole = { threadId, ...append }
+        const result = appendToMemory(copy, whole, plan, { now, isAlive, nextActivity })
+        if (result.kind !== 'appended') throw toRewriteFault(result)
+      }
+      threads.set(threadId, copy)
+      hints.post([{ threadId, seq: copy.thread.seq }])
+      return 'rewritten'
     },
 
     async readPage({ threadId, limit, before, live, results, order = 'newest-first' }) {

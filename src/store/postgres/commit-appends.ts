@@ -1,7 +1,8 @@
-import type { MessageId, ThreadId } from '../../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import { planAppend } from '../plan-append.ts'
 import { planSeals } from '../plan-seals.ts'
-import type { Append, AppendResult } from '../store.ts'
+import { toRewriteFault } from '../rewrite-fault.ts'
+import type { Append, AppendResult, RewriteResult, ThreadRewrite } from '../store.ts'
 import { type ResultRow, toRefusal, toResult } from './append-result.ts'
 import { appendToTurn } from './append-to-turn.ts'
 import { beginTurn, endTurn } from './begin-and-end.ts'
@@ -31,6 +32,40 @@ export async function commitAppends(
     results.set(taken, result)
   }
   return planned.map((taken) => results.get(taken) as AppendResult)
+}
+
+/** See `Store.rewriteThread`. The seq that the thread stands at then, or why it was refused. */
+export async function rewriteThread(
+  database: Database,
+  ledger: Ledger,
+  { threadId, expectedSeq, from, appends }: ThreadRewrite,
+): Promise<Seq | Exclude<RewriteResult, 'rewritten'>> {
+  const { statements, memories } = ledger
+  const rounds = appends.map(({ events, seal = [] }): Round => {
+    const append = { threadId, events, seal }
+    return [{ append, plan: planAppend(events), seals: planSeals(append) }]
+  })
+  memories.forget(threadId)
+  try {
+    return await database.transaction(async (run) => {
+      // Whoever appends waits for this row, and then finds the thread rewritten.
+      const [row] = await run<{ readonly seq: Seq; readonly isHeld: boolean }>(
+        statements.lockForRewrite,
+        [threadId],
+      )
+      if (row === undefined || row.seq !== expectedSeq) return 'stale'
+      if (row.isHeld) return 'leased'
+      for (const statement of statements.deleteFrom) await run(statement, [threadId, from])
+      let seq = row.seq
+      for (const [, result] of await appendRounds(run, ledger, rounds)) {
+        if (result.kind !== 'appended') throw toRewriteFault(result)
+        seq = result.seq
+      }
+      return seq
+    })
+  } finally {
+    memories.forget(threadId)
+  }
 }
 
 type Round = readonly PlannedAppend[]

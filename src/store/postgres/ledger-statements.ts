@@ -33,6 +33,28 @@ export function createLedgerStatements(schema: string) {
      UNION ALL ${callRows('inside')}`
 
   return {
+    lockForRewrite: statement(
+      'lock-for-rewrite',
+      `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld"
+       FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+    ),
+    /** Calls first: which are to go is seen from the messages. */
+    deleteFrom: [
+      statement(
+        'delete-calls-from',
+        `DELETE FROM ${schema}.calls WHERE thread_id = $1 AND message_id IN (
+           SELECT message_id FROM ${schema}.messages
+           WHERE thread_id = $1 AND seq >= $2 AND role = 'assistant')`,
+      ),
+      statement(
+        'delete-messages-from',
+        `DELETE FROM ${schema}.messages WHERE thread_id = $1 AND seq >= $2`,
+      ),
+      statement(
+        'delete-events-from',
+        `DELETE FROM ${schema}.events WHERE thread_id = $1 AND seq >= $2`,
+      ),
+    ],
     commitAppends: statement(
       'commit-appends',
       `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,

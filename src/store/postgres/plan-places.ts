@@ -31,6 +31,7 @@ export function planPlaces(events: readonly NewEvent[]): PlacesPlan {
   for (const [offset, event] of events.entries()) {
     const place = offset + 1
     if (event.type === 'messages-retired') {
+      if (event.from !== undefined) continue
       for (const id of event.messageIds) {
         want(id, true)
         const addedAt = known.get(id)

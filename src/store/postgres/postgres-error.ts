@@ -14,6 +14,13 @@ const busy: Fault = [
 const readOnly: Fault = ['store-read-only', 'This PostgreSQL cannot be written to.']
 const refused: Fault = ['store-unreachable', 'PostgreSQL refused the user name or the password.']
 
+/** The server took nothing, and may take it later. A connection that was lost in between is another matter. */
+const temporary: ReadonlySet<ErrorCode> = new Set([
+  'store-unreachable',
+  'store-locked',
+  'store-read-only',
+])
+
 /** By SQLSTATE, or by the code of Node's own network errors. */
 const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['28P01', refused],
@@ -61,9 +68,18 @@ export function toStoreFault(error: unknown): unknown {
   const fault =
     state === undefined
       ? phrases.find(([phrase]) => phrase.test(error.message))?.[1]
-      : (faults.get(state) ?? toFault(state))
-  return fault === undefined ? error : new HoldfastError(fault[0], fault[1], { cause: error })
+      : (faults.get(state) ?? (isConnecting(error) ? unreachable : toFault(state)))
+  if (fault === undefined) return error
+  const [code, message] = fault
+  return new HoldfastError(code, message, {
+    cause: error,
+    isTemporary: temporary.has(code) && fault !== lost,
+  })
 }
+
+/** An address may be a path to a socket, and then fails in all the ways that paths do. */
+const isConnecting = (error: Error): boolean =>
+  (error as NodeJS.ErrnoException).syscall === 'connect'
 
 /** SQLSTATE, or Node's code for an error of the network. */
 export function readSqlState(error: unknown): string | undefined {
@@ -81,7 +97,8 @@ export const closedFault = (): HoldfastError =>
 function toFault(state: string): Fault | undefined {
   if (state.startsWith('08')) return lost
   if (state.startsWith('53')) {
-    return ['store-failed', `PostgreSQL is out of disk, memory or places (${state}).`]
+    // The statement was taken back: there may be room later.
+    return ['store-unreachable', `PostgreSQL is out of disk, memory or places (${state}).`]
   }
   if (/^[0-9A-Z]{5}$/.test(state)) return ['store-failed', `PostgreSQL failed (${state}).`]
   return undefined

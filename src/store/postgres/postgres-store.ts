@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  type OptionTable,
+  wholeNumber,
+} from '../../core/check-options.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import type { Append, AppendResult, Hint, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
-import { commitAppends } from './commit-appends.ts'
+import { commitAppends, rewriteThread } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
 import { everything } from './hint-payload.ts'
@@ -24,12 +31,24 @@ export interface PostgresStoreOptions {
   readonly onError?: (error: unknown) => void
 }
 
+export const postgresRules: OptionTable<PostgresStoreOptions> = {
+  schema: {
+    range: 'a name of 1 to 63 letters, digits and "_" that does not begin with a digit',
+    fits: (value) => typeof value === 'string' && /^[A-Za-z_]\w{0,62}$/.test(value),
+    default: '"holdfast"',
+  },
+  poolSize: wholeNumber(1, 10_000, '10'),
+  onError: callback('nobody is told'),
+}
+
 /** One database for any number of servers. Connects, and makes its tables, on first use. */
 export function postgres(url: string, options: PostgresStoreOptions = {}): Store {
-  const { schema = 'holdfast', poolSize = 10 } = options
-  if (!/^[A-Za-z_]\w{0,62}$/.test(schema)) {
-    throw new HoldfastError('bad-request', 'A schema is named with letters, digits and "_".')
+  // Never its text: an address may hold a password.
+  if (typeof url !== 'string') {
+    throw badOption(`postgres takes a postgres:// address, not ${describeValue(url)}.`)
   }
+  checkOptions('postgres', options, postgresRules, { max: 'poolSize', connections: 'poolSize' })
+  const { schema = 'holdfast', poolSize = 10 } = options
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
   const database = createDatabase({ url, schema, poolSize, onError })
   const statements = createLedgerStatements(`"${schema}"`)
@@ -77,6 +96,19 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
+        if (isInDoubt(error)) tell([everything])
+        throw error
+      }
+    },
+
+    async rewriteThread(rewrite) {
+      const { threadId } = rewrite
+      try {
+        const end = await rewriteThread(database, { statements, memories }, rewrite)
+        if (typeof end === 'string') return end
+        tell([{ threadId, seq: end }])
+        return 'rewritten'
+      } catch (error) {
         if (isInDoubt(error)) tell([everything])
         throw error
       }

@@ -70,7 +70,7 @@ function writeMessages(statements: LedgerStatements, facts: Facts): void {
   const added = new Map(plan.messages.map((message) => [message.offset, message]))
   for (const [offset, event] of events.entries()) {
     const seq = before + offset + 1
-    if (event.type === 'messages-retired') {
+    if (event.type === 'messages-retired' && event.from === undefined) {
       for (const id of event.messageIds) statements.retireMessage.run(seq, thread, id)
     }
     const message = added.get(offset)

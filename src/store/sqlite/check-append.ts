@@ -129,6 +129,7 @@ function findBadMessage(
   const isShown = (id: MessageId) => known.get(id) ?? wasShown(id)
   for (const event of events) {
     if (event.type === 'messages-retired') {
+      if (event.from !== undefined) continue
       for (const id of event.messageIds) {
         if (!isShown(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
         known.set(id, false)

@@ -14,8 +14,12 @@ export interface Connection {
   close(): void
 }
 
+const longestBlockMs = 20
+
 export function createConnection(file: string, busyTimeoutMs: number): Connection {
   const db = openDatabase(file, busyTimeoutMs)
+  // Nothing else of this process runs while SQLite waits: whoever waits longer does so between two tries.
+  db.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, longestBlockMs)}`)
   const { statements, begin, beginImmediate, commit, rollback, version } = prepareAll(db)
   let isClosed = false
 

@@ -41,6 +41,9 @@ export const ledgerSql = {
   deleteMessages: 'DELETE FROM messages WHERE thread = ?',
   deleteEvents: 'DELETE FROM events WHERE thread = ?',
   deleteCalls: 'DELETE FROM calls WHERE thread = ?',
+  deleteMessagesFrom: 'DELETE FROM messages WHERE thread = ? AND seq >= ?',
+  deleteEventsFrom: 'DELETE FROM events WHERE thread = ? AND seq >= ?',
+  deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
 
   // Besides the one for everything: SQLite rewrites every index that an UPDATE names.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',

@@ -70,6 +70,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteMessages: prepare<InThread>(sql.deleteMessages),
     deleteEvents: prepare<InThread>(sql.deleteEvents),
     deleteCalls: prepare<InThread>(sql.deleteCalls),
+    deleteMessagesFrom: prepare<[...InThread, Seq]>(sql.deleteMessagesFrom),
+    deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
+    deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),
     advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
     advanceRun: prepare<
       [Seq, ...InThread, before: Seq, fence: number],

@@ -25,6 +25,32 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   }
 }
 
+/**
+ * Whether a file is a database of this version, which opening it leaves as it is. One that another
+ * program is in the middle of making counts as one.
+ */
+export function isCurrentDatabase(file: string): boolean {
+  const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
+  try {
+    return (
+      readNumber(db, 'SELECT user_version AS value FROM pragma_user_version') ===
+      allMigrations.length
+    )
+  } finally {
+    db.close()
+  }
+}
+
+/** A copy of a database as it is at this moment, whoever writes to it meanwhile. */
+export function copyDatabase(file: string, copy: string): void {
+  const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
+  try {
+    db.prepare('VACUUM INTO ?').run(copy)
+  } finally {
+    db.close()
+  }
+}
+
 /** Before anything else: a database that is not ours, or newer than us, is left as it was. */
 function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE')

@@ -2,11 +2,14 @@ import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 
 type Fault = readonly [code: ErrorCode, message: string]
 
+/** Nothing was written, and it may be another time: locked, read-only, full, not to be opened. */
+const temporary: ReadonlySet<number> = new Set([5, 6, 8, 13, 14])
+
 /** By SQLite's primary result code. */
 const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
   [5, ['store-locked', 'The database is locked by another process.']],
   [6, ['store-locked', 'The database is locked by another connection.']],
-  [8, ['store-read-only', 'The database cannot be written to.']],
+  [8, ['store-read-only', 'The database file, or the folder it is in, cannot be written to.']],
   [10, ['store-failed', 'The disk failed while the database was read or written.']],
   [11, ['store-failed', 'The database file is damaged.']],
   [13, ['store-failed', 'The disk is full.']],
@@ -21,12 +24,14 @@ export function toStoreFault(error: unknown): unknown {
   if (code === 'ERR_INVALID_STATE') return closedFault(error)
   if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return error
   const [ours, message] = faults.get(errcode & 0xff) ?? ['store-failed', 'The database failed.']
-  return new HoldfastError(ours, message, { cause: error })
+  const isTemporary = temporary.has(errcode & 0xff)
+  return new HoldfastError(ours, message, { cause: error, isTemporary })
 }
 
 export const closedFault = (cause?: unknown): HoldfastError =>
   new HoldfastError('store-closed', 'The store has been closed.', { cause })
 
+/** The raw fault, or ours. */
 export const isLocked = (error: unknown): boolean => {
   const fault = toStoreFault(error)
   return fault instanceof HoldfastError && fault.code === 'store-locked'

@@ -1,7 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { callsOf } from '../../core/message.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  milliseconds,
+  type OptionTable,
+} from '../../core/check-options.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import { createHintBoard } from '../hint-board.ts'
 import { type AppendPlan, planAppend } from '../plan-append.ts'
+import { toRewriteFault } from '../rewrite-fault.ts'
 import type { Append, AppendResult, Hint, Store } from '../store.ts'
 import { appendToLedger } from './append-to-ledger.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -13,6 +23,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { readChanges } from './read-changes.ts'
 import { readPage } from './read-page.ts'
+import { isLocked } from './sqlite-error.ts'
 import { createSteadyRuns, UnsteadyError } from './steady-runs.ts'
 import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
 
@@ -26,6 +37,21 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs?: number
 }
 
+export const sqliteRules: OptionTable<SqliteStoreOptions> = {
+  now: callback('the system’s clock'),
+  isAlive: callback('asks the operating system'),
+  pollMs: milliseconds(1, 3_600_000, '50'),
+  busyTimeoutMs: milliseconds(0, 600_000, '1,500'),
+}
+
+const retryMs = 10
+
+/** The verbs of a connection, when they may have to wait. */
+interface AsyncConnection {
+  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
+  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
+}
+
 interface Planned {
   readonly append: Append
   readonly plan: AppendPlan
@@ -33,13 +59,33 @@ interface Planned {
 
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
-  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 5000 } = options
+  // SQLite takes an empty name for a database of its own that nobody can find again.
+  if (typeof file !== 'string' || file.trim() === '') {
+    throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
+  }
+  checkOptions('sqlite', options, sqliteRules)
+  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 1_500 } = options
   const connection = createConnection(file, busyTimeoutMs)
   const hints = createHintBoard()
   const holder = processHolder()
   const full = mostBytes('full')
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
+
+  /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */
+  const patiently = async <Result>(work: () => Result): Promise<Result> => {
+    const begun = performance.now()
+    for (;;) {
+      try {
+        return work()
+      } catch (error) {
+        if (!isLocked(error) || performance.now() - begun >= busyTimeoutMs) throw error
+        await pause(retryMs)
+      }
+    }
+  }
+  const read: AsyncConnection['read'] = (work) => patiently(() => connection.read(work))
+  const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
 
   const runs = createSteadyRuns()
   const commitPlans = (plans: readonly Planned[], isShort = true): readonly AppendResult[] => {
@@ -67,7 +113,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     holder: () => holder,
 
     async createThread(wanted) {
-      return connection.write((statements) => {
+      return write((statements) => {
         const { id, ownerId, title, at } = wanted
         const found = statements.readThread.get(id)
         if (found !== undefined) {
@@ -86,14 +132,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async readThread(id) {
-      return connection.read(({ readThread }) => {
+      return read(({ readThread }) => {
         const found = readThread.get(id)
         return found === undefined ? null : { ...found }
       })
     },
 
     async listThreads({ ownerId, limit, before }) {
-      const found = connection.read(({ listThreads }) =>
+      const found = await read(({ listThreads }) =>
         listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
       )
       return {
@@ -103,7 +149,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async deleteThread(id) {
-      const isDeleted = connection.write((statements) => {
+      const isDeleted = await write((statements) => {
         const thread = statements.readPlace.get(id)?.thread
         if (thread === undefined) return false
         statements.raiseCounter.run(createCounter(statements)())
@@ -119,7 +165,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async commit(appends) {
       const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-      const results = commitPlans(plans)
+      const results = await patiently(() => commitPlans(plans))
       const changed = new Map<ThreadId, Hint>()
       for (const [index, { append, plan }] of plans.entries()) {
         const result = results[index]
@@ -130,16 +176,43 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return results
     },
 
+    async rewriteThread({ threadId, expectedSeq, from, appends }) {
+      const planned = appends.map((append) => ({
+        append: { threadId, ...append },
+        plan: planAppend(append.events),
+      }))
+      const end = connection.write((statements): 'stale' | 'leased' | Seq => {
+        const row = statements.readLease.get(threadId)
+        if (row === undefined || row.seq !== expectedSeq) return 'stale'
+        if (isHeld(row, { now, isAlive })) return 'leased'
+        statements.deleteMessagesFrom.run(row.thread, from)
+        statements.deleteEventsFrom.run(row.thread, from)
+        statements.deleteCallsFrom.run(row.thread, from)
+        runs.forget(threadId)
+        const context = { now, isAlive, nextCounter: createCounter(statements), runs }
+        let seq = row.seq
+        for (const { append, plan } of planned) {
+          const result = appendToLedger(statements, append, plan, context)
+          if (result.kind !== 'appended') throw toRewriteFault(result)
+          seq = result.seq
+        }
+        return seq
+      })
+      if (typeof end === 'string') return end
+      hints.post([{ threadId, seq: end }])
+      return 'rewritten'
+    },
+
     async readPage(query) {
-      return connection.read((statements) => readPage(statements, query))
+      return read((statements) => readPage(statements, query))
     },
 
     async readChanges(query) {
-      return connection.read((statements) => readChanges(statements, query))
+      return read((statements) => readChanges(statements, query))
     },
 
     async readMessage(threadId, messageId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const thread = statements.readPlace.get(threadId)?.thread
         if (thread === undefined) return null
         const row = statements.readMessage.get(thread, messageId)
@@ -148,7 +221,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async findTurn(messageId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const row = statements.findTurn.get(messageId)
         if (row === undefined) return null
         const { thread, threadId, ownerId } = row
@@ -157,7 +230,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async readCall(threadId, callId) {
-      return connection.read((statements) => {
+      return read((statements) => {
         const thread = statements.readPlace.get(threadId)?.thread
         if (thread === undefined) return null
         // One that has no row is of the turn that is running.
@@ -172,7 +245,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async requestStop(threadId) {
-      const request = connection.write((statements) => {
+      const request = await write((statements) => {
         const row = statements.readLease.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
@@ -187,8 +260,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async findAbandonedRuns(limit) {
-      return connection
-        .read(({ findLeases }) => findLeases.all())
+      const leases = await read(({ findLeases }) => findLeases.all())
+      return leases
         .filter((lease) => !isHeld(lease, { now, isAlive }))
         .slice(0, limit)
         .map(({ threadId, turnId, holder, fence }) => ({ threadId, turnId, holder, fence }))

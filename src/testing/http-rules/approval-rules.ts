@@ -48,6 +48,29 @@ export const approvalRules: readonly HttpRule[] = [
     },
   },
   {
+    id: 'ST1a',
+    claim: 'ends the waiting of every call when it is stopped, and refuses a decision after that',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const waiting = await waitFor(client, `delete notes ${note()}, ${note()} and ${note()}`)
+      const stop = () => client.post(`/api/chat/${waiting.threadId}/stop`, {})
+      assert.deepEqual((await stop()).body, { status: 'stopped' })
+      assert.deepEqual((await stop()).body, { status: 'idle' })
+      const calls = await readCalls(client, waiting.messageId)
+      assert.deepEqual(
+        calls.map(({ state, cause, isPartial }) => [state, cause, isPartial]),
+        waiting.calls.map(() => ['stopped', 'stopped', false]),
+      )
+      const late = await client.post<{ readonly error: { readonly code: string } }>(
+        decisionOf(waiting, waiting.calls[0]),
+        { decision: 'accept' },
+      )
+      assert.deepEqual([late.status, late.body.error.code], [409, 'not-waiting'])
+      const page = await readMessages(client, waiting.threadId)
+      assert.equal(JSON.stringify(page.results).includes('approval-requested'), false)
+    },
+  },
+  {
     id: 'AP4',
     claim: 'keeps a rejection and its reason',
     async check(fixture) {

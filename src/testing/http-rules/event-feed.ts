@@ -42,8 +42,8 @@ export async function openFeed(
   const advance = async (): Promise<'comment' | 'frame'> => {
     const next = await events.next()
     if (next.done === true) throw new assert.AssertionError({ message: 'the events ended' })
-    const { id, data } = next.value
-    if (data === undefined) return 'comment'
+    const { id, data, event } = next.value
+    if (data === undefined || event !== undefined) return 'comment'
     const frame = JSON.parse(data) as EventFrame
     assert.equal(frame.after, at, 'a frame follows the one before')
     assert.ok(frame.seq > frame.after, 'a frame reaches further')

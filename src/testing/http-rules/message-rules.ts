@@ -27,6 +27,23 @@ export const messageRules: readonly HttpRule[] = [
     },
   },
   {
+    id: 'FD1',
+    claim: 'says the name of the tool in each tool part where that is asked for',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId } = await converse(client, 'time in Oslo and weather there')
+      const named = await readMessages(client, threadId, '?toolNames=include')
+      const plain = await readMessages(client, threadId)
+      const tools = named.results[0]?.parts.filter(({ type }) => type.startsWith('tool-')) ?? []
+      const names = tools.map((part) => ('toolName' in part ? part.toolName : undefined))
+      assert.deepEqual(names, ['get_time', 'get_weather'])
+      const without = JSON.parse(
+        JSON.stringify(named, (key, value: unknown) => (key === 'toolName' ? undefined : value)),
+      ) as unknown
+      assert.deepEqual(without, plain)
+    },
+  },
+  {
     id: 'FD2',
     claim: 'gives AI SDK 4 messages with the final text as content',
     async check(fixture) {
@@ -65,6 +82,33 @@ export const messageRules: readonly HttpRule[] = [
       assert.equal(answer?.toolCalls?.[0]?.name, 'search_notes')
       assert.match(String(answer?.toolCalls?.[0]?.commentary), /search/i)
       assert.doesNotMatch(answer?.content ?? '', /Let me search/)
+    },
+  },
+  {
+    id: 'FD6',
+    claim: 'says in the chat view whether a turn is active, and which tool runs',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      const stream = await openChat(client, { threadId }, userText('slow tool 30'))
+      const activity = async () => {
+        const page = await readMessages<ChatMessage>(client, threadId, '?format=chat')
+        assert.equal(page.results[0]?.role, 'assistant')
+        return page.results[0].toolActivity
+      }
+      let seen = await activity()
+      for (; seen?.currentStep === undefined; seen = await activity()) {
+        assert.equal(seen?.isActive, true)
+      }
+      assert.deepEqual([seen.isActive, seen.currentStep], [true, 'slow_tool'])
+      await client.post(`/api/chat/${threadId}/stop`)
+      await readChunks(stream)
+      const after = await activity()
+      assert.deepEqual([after?.isActive, after?.currentStep, after?.failed], [false, undefined, 1])
+      const waiting = await converse(client, 'delete note Ideas')
+      const page = await readMessages<ChatMessage>(client, waiting.threadId, '?format=chat')
+      const { isActive, waiting: open } = page.results[0]?.toolActivity ?? {}
+      assert.deepEqual([isActive, open], [false, 1])
     },
   },
   {
@@ -118,14 +162,22 @@ export const messageRules: readonly HttpRule[] = [
         [first.body.results[0]?.role, next.body.results[0]?.role],
         ['assistant', 'user'],
       )
-      const rows = await client.get<Older>(`${path}?vercel_format=false&entity=USER,TOOL`)
-      const kinds = rows.body.results.map(({ entity }) => entity)
-      assert.deepEqual(kinds, ['USER', 'TOOL', 'USER'])
+      for (const query of ['vercel_format=false&entity=USER,TOOL', 'entity=USER,TOOL']) {
+        const rows = await client.get<Older>(`${path}?${query}`)
+        const kinds = rows.body.results.map(({ entity }) => entity)
+        assert.deepEqual(kinds, ['USER', 'TOOL', 'USER'])
+      }
+      const asked = await client.get<Older>(`${path}?vercel_format=true&entity=USER&page_size=2`)
+      const roles = asked.body.results.map(({ role }) => role)
+      assert.deepEqual([roles, asked.body.has_more], [['user', 'user'], false])
+      const called = await client.get<Older>(`${path}?vercel_format=true&entity=TOOL`)
+      assert.equal(called.body.results.length, 1)
       const oldest = await client.get<Older>(`${path}?vercel_format=false&sort=creation_date`)
       const newest = await client.get<Older>(`${path}?vercel_format=false&sort=-creation_date`)
       assert.deepEqual(oldest.body.results, newest.body.results.toReversed())
-      for (const bad of ['sort=name', 'entity=NOPE', 'page_size=0', 'vercel_format=maybe']) {
-        assertError(await client.get(`${path}?${bad}`), 400)
+      const bad = ['sort=name', 'entity=NOPE', 'entity=', 'page_size=0', 'vercel_format=maybe']
+      for (const query of bad) {
+        assertError(await client.get(`${path}?${query}`), 400)
       }
     },
   },
@@ -141,6 +193,14 @@ export const messageRules: readonly HttpRule[] = [
         page.results.map(({ role }) => role),
         ['user'],
       )
+      for (const format of ['vercel', 'entities', 'chat']) {
+        const other = await readMessages(client, threadId, `?format=${format}&live=exclude`)
+        assert.deepEqual([other.results.length, other.live], [1, page.live], format)
+      }
+      const older = await client.get<Pick<typeof page, 'results' | 'live'>>(
+        `/api/threads/${threadId}/messages?vercel_format=true&live=exclude`,
+      )
+      assert.deepEqual([older.body.results.length, older.body.live], [1, page.live])
       const whole = await readMessages(client, threadId, '?live=include')
       const { messageId = '' } = page.live ?? {}
       if (whole.results[0]?.role === 'assistant') assert.equal(whole.results[0].id, messageId)
@@ -164,6 +224,8 @@ export const messageRules: readonly HttpRule[] = [
         'results=some',
         'sdk=4',
         'cursor=%00',
+        'toolNames=maybe',
+        'format=chat&toolNames=include',
         'format=ui&format=ui',
       ]
       for (const query of bad) {

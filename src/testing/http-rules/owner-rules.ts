@@ -80,7 +80,8 @@ export const ownerRules: readonly HttpRule[] = [
     async check({ baseUrl }) {
       const nobody = createHttpClient({ baseUrl })
       assert.equal((await nobody.get('/api/health')).status, 200)
-      for (const path of ['/api/threads', '/api/tools', '/metrics', '/api/ready']) {
+      assert.deepEqual((await nobody.get('/api/ready')).body, { status: 'ready' })
+      for (const path of ['/api/threads', '/api/tools', '/metrics']) {
         assertError(await nobody.get(path), 401, 'not-authenticated')
       }
     },

@@ -3,6 +3,8 @@ export interface SseEvent {
   readonly id?: string
   readonly data?: string
   readonly comment?: string
+  /** Its name; frames have none. */
+  readonly event?: string
 }
 
 /** Reads events as they arrive; ends with the stream. */
@@ -24,12 +26,13 @@ async function* readEvents(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ss
 }
 
 function parseEvent(block: string): SseEvent {
-  const event: { id?: string; data?: string; comment?: string } = {}
+  const event: { id?: string; data?: string; comment?: string; event?: string } = {}
   for (const line of block.split('\n')) {
     const colon = line.indexOf(':')
     const value = line.slice(colon + 1).replace(/^ /, '')
     if (colon === 0) event.comment = value
     else if (line.startsWith('id:')) event.id = value
+    else if (line.startsWith('event:')) event.event = value
     else if (line.startsWith('data:')) event.data = value
   }
   return event

@@ -30,14 +30,20 @@ export function provide(
   world.requests.ask({
     process: process.name,
     label: `provide ${callId} of ${threadId}`,
-    send: () => process.holdfast.provideOutputs(threadId, [{ callId, outcome }]),
-    answered(settled) {
-      if (settled === 0) return
+    send: () => process.holdfast.addToolOutputs(threadId, [{ callId, outcome }]),
+    answered([answer]) {
+      const { events } = world.witnessOf(threadId)
+      const settled = events.find(
+        (event) => event.type === 'call-settled' && event.callId === callId,
+      )
+      if (answer?.kind === 'too-late' && settled === undefined) {
+        world.report('CL2a', `the output of ${callId} was called late and the call is open`)
+      }
+      if (answer?.kind !== 'added') return
       world.count('client-output')
-      const isStored = world
-        .witnessOf(threadId)
-        .events.some((event) => event.type === 'call-settled' && event.callId === callId)
-      if (!isStored) world.report('CL3', `the output of ${callId} was taken and not stored`)
+      if (settled === undefined) {
+        world.report('CL3', `the output of ${callId} was taken and not stored`)
+      }
     },
   })
 }

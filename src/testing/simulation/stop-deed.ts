@@ -2,7 +2,7 @@ import type { MessageId, ThreadId } from '../../core/ids.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
-/** Somebody stops what runs in a thread, through any process (ST1). */
+/** Somebody stops what runs or waits in a thread, through any process (ST1, ST1a). */
 export function stop(world: World, threadId: ThreadId, process: SimulatedProcess): void {
   const witness = world.witnessOf(threadId)
   const { seq } = witness.view
@@ -10,6 +10,8 @@ export function stop(world: World, threadId: ThreadId, process: SimulatedProcess
   const running = [...witness.turns.values()]
     .filter(({ progress }) => progress.status === 'running')
     .map(({ id }) => id)
+  const last = witness.view.messages.at(-1)
+  const waiting = last?.role === 'assistant' && last.progress.status === 'waiting' ? last.id : null
   const isGoingAgain = (id: MessageId) =>
     witness.events.some(
       (event) => event.seq > seq && event.type === 'turn-resumed' && event.turnId === id,
@@ -23,7 +25,17 @@ export function stop(world: World, threadId: ThreadId, process: SimulatedProcess
       if (answer.kind === 'idle') {
         const isSame = before !== null && witness.lease?.fence === before.fence
         if (isSame) world.report('ST1', `${threadId} was called idle while it ran`)
+        if (waiting !== null && witness.view.seq === seq) {
+          world.report('ST1a', `${waiting} was called idle while it waited`)
+        }
         return
+      }
+      if (waiting !== null) {
+        world.count('stop-waiting')
+        const now = witness.turns.get(waiting)?.progress.status
+        if (now === 'waiting' && !isGoingAgain(waiting)) {
+          world.report('ST1a', `${waiting} was called stopped and waits`)
+        }
       }
       world.count('stop')
       if (before !== null && before.holder !== process.name) world.count('stop-from-elsewhere')

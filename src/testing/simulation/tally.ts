@@ -22,6 +22,7 @@ export const kinds = [
   'continue',
   'stop',
   'stop-from-elsewhere',
+  'stop-waiting',
   'supersede',
   'decision',
   'decision-race',

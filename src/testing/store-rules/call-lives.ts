@@ -52,6 +52,7 @@ export const callEvents: readonly CallEvent[] = [
   revised(false),
   decided('accepted'),
   decided('rejected'),
+  fact({ type: 'call-approval-requested', callId: call, request: { id: 'request-1' } }),
   begun(),
   fact({ type: 'call-progressed', callId: call, output: 'half' }),
   ...outcomes.map((outcome) => settled(outcome)),

@@ -41,7 +41,7 @@ const oddValues: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['keys that look like numbers', { 2: 'b', 1: 'a', '01': 'c' }],
   ['big and small numbers', [2 ** 53 + 2, 1e308, -1.5e-300, 0.1 + 0.2]],
   ['separators and quotes', '\u2028\u2029\u0007"\\/<!--</script>'],
-  ['deep nesting', deep(60)],
+  ['deep nesting', deep(27)],
 ])
 
 const outputIn = (message: Message | undefined): unknown => {
@@ -110,6 +110,19 @@ export const valueRules: readonly StoreRule[] = [
         const store = await reopen(first)
         same(outputIn((await readPage(store)).messages[0]), expected, 'sealed')
       }
+    },
+  },
+  {
+    id: 'CL6a',
+    claim: 'refuses an event that is nested deeper than 64 levels, and stores nothing of it',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const item = { type: 'data', name: 'deep', data: deep(40) } as const
+      await assert.rejects(append(store, [started(), fact({ type: 'item-added', item })]), {
+        code: 'bad-event',
+      })
+      assert.deepEqual((await readPage(store)).messages, [])
     },
   },
   {

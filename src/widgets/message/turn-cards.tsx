@@ -4,6 +4,7 @@ import { callsOf, type Turn } from '../../core/message.ts'
 import { DecideAll } from '../approval/decide-all.tsx'
 import { type CallActions, CallActionsProvider, useCallActions } from '../call-actions.ts'
 import { type CardRegistry, cardOf, useCards } from '../tool-card/card-registry.tsx'
+import { codeOf } from '../tool-card/code-of.ts'
 import { ToolCard } from '../tool-card/tool-card.tsx'
 
 /** A call that did not change is not drawn again. */
@@ -45,7 +46,18 @@ function useActionsOf(isLast: boolean): CallActions {
   }, [actions, isLast])
 }
 
-/** Tools without a card of their own are rows of the widget, unless a person is or was asked. */
+/**
+ * Tools without a card of their own are rows of the widget, unless a person is or was asked, or what they
+ * gave is code that somebody wants to read.
+ */
 const showsCard = (call: Call, cards: CardRegistry): boolean =>
   call.state !== 'streaming' &&
-  (cardOf(cards, call.name) !== undefined || needsPerson(call) || call.approval === 'required')
+  (cardOf(cards, call.name) !== undefined ||
+    needsPerson(call) ||
+    call.approval === 'required' ||
+    gaveCode(call))
+
+const gaveCode = (call: Call): boolean =>
+  call.state === 'succeeded' &&
+  call.output.kind === 'inline' &&
+  codeOf(call.output.value) !== undefined

@@ -5,8 +5,13 @@ import type { Texts } from '../texts.ts'
 import { useTexts } from '../texts-context.tsx'
 
 /** Says how the page is connected, but only when that matters to the reader. */
-export function ConnectionNote({ connection }: { readonly connection: Connection }): ReactNode {
-  const words = wordsOf(connection, useTexts())
+export function ConnectionNote(props: {
+  readonly connection: Connection
+  readonly isSavingInterrupted: boolean
+}): ReactNode {
+  const { connection, isSavingInterrupted } = props
+  const texts = useTexts()
+  const words = wordsOf(connection, texts) ?? (isSavingInterrupted ? texts.savingInterrupted : null)
   return (
     <div className="hf-connection" aria-live="polite" data-connection={connection.status}>
       {words !== null && (

@@ -41,7 +41,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
   const current = useMemo(() => ({ threadId, client }), [threadId, client])
   const actions = useThreadActions(current)
   const thread = useThread(threadId, { isNew })
-  const { messages, pending, status, connection, isRunning } = thread
+  const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   useUnsent(threadId, client, thread)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
@@ -67,7 +67,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
             !isEmpty && <Refusal />
           ) : (
             <div className="hf-foot">
-              <ConnectionNote connection={connection} />
+              <ConnectionNote connection={connection} isSavingInterrupted={isSavingInterrupted} />
               <Composer
                 threadId={threadId}
                 isRunning={isRunning}

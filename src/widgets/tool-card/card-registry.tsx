@@ -11,13 +11,23 @@ export interface CardProps {
 
 export interface CardEntry {
   readonly component: ComponentType<CardProps>
+  /**
+   * Further names that the tool has or had, such as those in old threads. A tool that has an entry under
+   * its own name is drawn with that one.
+   *
+   * @default []
+   */
+  readonly names?: readonly string[]
   /** The version of the payload that the component draws; a payload says its own in `version`. */
   readonly version?: string
   /** From an old version to the next one (CD4). A payload that says none has version `0`. */
   readonly upcasters?: Readonly<Record<string, (output: Json) => Json>>
 }
 
-/** Cards by the name of their tool. A tool without one gets the generic card. */
+/**
+ * Cards by the name of their tool; an entry may have further names. A tool without one gets the generic
+ * card.
+ */
 export type CardRegistry = Readonly<Record<string, CardEntry>>
 
 const CardContext = createContext<CardRegistry>({})
@@ -32,7 +42,9 @@ export function CardProvider(props: {
 export const useCards = (): CardRegistry => useContext(CardContext)
 
 export const cardOf = (cards: CardRegistry, name: string): CardEntry | undefined =>
-  Object.hasOwn(cards, name) ? cards[name] : undefined
+  Object.hasOwn(cards, name)
+    ? cards[name]
+    : Object.values(cards).find(({ names = [] }) => names.includes(name))
 
 /** Brings a payload up to the version that the card draws, one step at a time. */
 export function upcast({ version, upcasters = {} }: CardEntry, output: Json): Json {

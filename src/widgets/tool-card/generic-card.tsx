@@ -1,11 +1,23 @@
 import type { ReactNode } from 'react'
 import { Icon } from '../icon.tsx'
+import { CodeBlock } from '../markdown/code-block.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import type { CardEntry, CardProps } from './card-registry.tsx'
+import { codeOf } from './code-of.ts'
 import { ValueView } from './value-view.tsx'
 
-/** For a tool that has no card of its own (CD2). */
+/** For a tool that has no card of its own (CD2): code is shown as such, anything else folded. */
 function GenericCard({ call, output }: CardProps): ReactNode {
+  const found = codeOf(output)
+  if (found !== undefined) {
+    const { code, language, title = titleOf(call) } = found
+    return (
+      <div className="hf-artifact">
+        <h3 dir="auto">{title}</h3>
+        <CodeBlock code={code} language={language} />
+      </div>
+    )
+  }
   return (
     <details className="hf-generic">
       <summary>

@@ -2,11 +2,7 @@
 
 import 'holdfast/widgets.css'
 import { useChat } from '@ai-sdk/react'
-import {
-  type ChatTransport,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type UIMessage,
-} from 'ai'
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { createChatTransport } from 'holdfast/client'
 import {
   CallActionsProvider,
@@ -36,7 +32,7 @@ function Chat(): ReactNode {
     id,
     messages: before,
     resume: before.length > 0,
-    transport: transport as ChatTransport<UIMessage>,
+    transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   })
   const [text, setText] = useState('')

@@ -1,0 +1,76 @@
+import type { BenchEngine } from './engines.ts'
+import { openPostgres, openSqlite } from './engines.ts'
+import { flushes } from './turn-script.ts'
+import { bareHandler, type Client, createTurns, holdfastHandler } from './turn-work.ts'
+
+/**
+ * One way to do the turn, in a process of its own, as it would be in a server: what one system makes
+ * the compiler believe, or leaves for the garbage collector, is not paid for by another. It does turns
+ * when it is told to, and says how long they took.
+ */
+export type TurnSystem = 'bare' | 'save-at-end' | 'holdfast' | 'flushes'
+
+export interface TurnOrder {
+  readonly client: Client
+  /** How many threads do the turn at the same time. */
+  readonly atOnce: number
+}
+export interface TurnsDone {
+  /** From the start of the first to the end of the last. */
+  readonly ms: number
+  /** Of this process, user and system. */
+  readonly cpuMs: number
+  readonly commits: number
+}
+
+interface OpenSystem {
+  readonly run: (client: Client) => Promise<void>
+  readonly commits: () => number
+}
+
+function openSystem(kind: TurnSystem, engine: BenchEngine, paceMs: number): OpenSystem {
+  let seq = 0
+  const insert = (body: string) => engine.raw.insert([{ thread: kind, seq: ++seq, body }])
+  const commits = () => seq
+  switch (kind) {
+    case 'bare':
+      return { run: createTurns(bareHandler(paceMs)), commits }
+    case 'save-at-end': {
+      const handler = bareHandler(paceMs, (all) => insert(JSON.stringify(all)))
+      return { run: createTurns(handler), commits }
+    }
+    case 'holdfast': {
+      const ours = holdfastHandler(engine.store, paceMs)
+      return { run: createTurns(ours.handler), commits: ours.commits }
+    }
+    case 'flushes': {
+      const body = 'x'.repeat(1_000)
+      const run = async () => {
+        for (let left = flushes; left > 0; left--) await insert(body)
+      }
+      return { run, commits }
+    }
+  }
+}
+
+const [kind, name, paceMs] = process.argv.slice(2) as [TurnSystem, BenchEngine['name'], string]
+const engine = name === 'SQLite' ? openSqlite() : await openPostgres()
+const system = openSystem(kind, engine, Number(paceMs))
+
+async function runTurns({ client, atOnce }: TurnOrder): Promise<TurnsDone> {
+  const before = system.commits()
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  await Promise.all(Array.from({ length: atOnce }, () => system.run(client)))
+  const ms = performance.now() - start
+  const { user, system: kernel } = process.cpuUsage(cpu)
+  return { ms, cpuMs: (user + kernel) / 1_000, commits: system.commits() - before }
+}
+
+async function answer(order: TurnOrder): Promise<void> {
+  process.send?.(await runTurns(order))
+}
+
+process.on('message', (order: TurnOrder) => void answer(order))
+process.on('disconnect', () => void engine.close().finally(() => process.exit(0)))
+process.send?.('ready')

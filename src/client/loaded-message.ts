@@ -1,0 +1,32 @@
+/**
+ * A message of a page as far as AI SDK 5, 6 and 7 agree on it, so that it fits the `messages` of each
+ * one's `useChat`. There may be more in it than is said here, such as approvals: who wants to look at
+ * that names the type of their SDK, `createChatTransport<UIMessage>(…)`.
+ */
+export interface LoadedMessage {
+  id: string
+  role: 'system' | 'user' | 'assistant'
+  metadata?: unknown
+  parts: LoadedPart[]
+}
+
+export type LoadedPart =
+  | { type: 'text' | 'reasoning'; text: string; state?: 'streaming' | 'done' }
+  | { type: 'file'; mediaType: string; url: string; filename?: string }
+  | { type: 'source-url'; sourceId: string; url: string; title?: string }
+  | {
+      type: 'source-document'
+      sourceId: string
+      mediaType: string
+      title: string
+      filename?: string
+    }
+  | { type: 'step-start' }
+  | { type: `data-${string}`; id?: string; data: unknown }
+  | ({ type: `tool-${string}`; toolCallId: string } & LoadedToolState)
+  | ({ type: 'dynamic-tool'; toolName: string; toolCallId: string } & LoadedToolState)
+
+type LoadedToolState =
+  | { state: 'input-streaming' | 'input-available'; input: unknown }
+  | { state: 'output-available'; input: unknown; output: unknown; preliminary?: boolean }
+  | { state: 'output-error'; input: unknown; errorText: string }

@@ -1,0 +1,152 @@
+import { callsOf, isTurn, type Message, type Turn } from '../core/message.ts'
+import type { Json } from '../core/json.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { sameJson } from '../views/same-json.ts'
+import {
+  projectToolCalls,
+  type ToolCallList,
+  type ToolCallRecord,
+} from '../views/tool-call-record.ts'
+import { type ApiOptions, createApi } from './api.ts'
+import { createExternalStore, type ExternalStore } from './external-store.ts'
+import { browserNetwork, type Network } from './network.ts'
+import type { ThreadClient } from './thread-client.ts'
+
+export interface ToolCallsSnapshot extends ToolCallList {
+  /** Nothing has been read yet. */
+  readonly isLoading: boolean
+}
+
+export interface ToolCallsClientOptions extends ApiOptions {
+  readonly messageId: string
+  /**
+   * `all`: every call, so that one that fails stays in the list. Default: what is open or succeeded.
+   */
+  readonly include?: 'all'
+  /** The client of a thread. Whoever is given the same one shares its connection. */
+  readonly thread: (threadId: string) => ThreadClient
+  readonly network?: Network
+}
+
+interface ReadList extends ToolCallList {
+  readonly threadId: string
+  readonly seq: number
+}
+
+const firstDelayMs = 500
+const longestDelayMs = 10_000
+
+/**
+ * The calls of one message, by its id alone, as long as somebody looks. They are read once; after that
+ * they follow the thread's events. When the turn has ended no connection is kept for them, but what is
+ * followed for others (a turn that is continued) still shows.
+ */
+export function createToolCallsClient(
+  options: ToolCallsClientOptions,
+): ExternalStore<ToolCallsSnapshot> {
+  const { messageId, include, network = browserNetwork } = options
+  const api = createApi(options)
+  const query = include === undefined ? '' : `?include=${include}`
+  const path = `/api/messages/${encodeURIComponent(messageId)}/tool-calls${query}`
+  const store = createExternalStore<ToolCallsSnapshot>(
+    { toolCalls: [], isComplete: false, isLoading: true },
+    () => {
+      const stop = new AbortController()
+      void follow(stop.signal)
+      return () => stop.abort()
+    },
+  )
+
+  const show = ({ toolCalls, isComplete }: ToolCallList) =>
+    store.update((before) => {
+      const isSame = sameJson(before.toolCalls as unknown as Json, toolCalls as unknown as Json)
+      return isSame && before.isComplete === isComplete && !before.isLoading
+        ? before
+        : { toolCalls: isSame ? before.toolCalls : toolCalls, isComplete, isLoading: false }
+    })
+
+  /** Null when it makes no sense to ask again: there is no such message, or it is not ours. */
+  const read = async (signal: AbortSignal): Promise<ReadList | null> => {
+    for (let delayMs = firstDelayMs; ; delayMs = Math.min(longestDelayMs, delayMs * 2)) {
+      try {
+        return await api.get<ReadList>(path, signal)
+      } catch (error) {
+        if (signal.aborted || isFinal(error)) return null
+      }
+      await network.wait(delayMs, signal)
+    }
+  }
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    let known = await read(signal)
+    if (signal.aborted) return
+    if (known === null) return show({ toolCalls: [], isComplete: false })
+    const { threadId } = known
+    const client = options.thread(threadId)
+    let isFollowing: boolean | undefined
+    let leave = () => {}
+    let isReading = false
+
+    const listen = (isOpen: boolean) => {
+      if (isOpen === isFollowing) return
+      isFollowing = isOpen
+      const before = leave
+      leave = isOpen ? client.subscribe(look) : client.observe(look)
+      before()
+    }
+    const take = (list: ReadList) => {
+      known = list
+      show(list)
+      listen(!list.isComplete)
+    }
+    const look = () => {
+      const turn = client.getSnapshot().messages.find(isTurnOf(messageId))
+      // The thread's client may be behind what was read.
+      if (turn === undefined || known === null || turn.lastSeq <= known.seq) return
+      const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
+      const whole = withResults(list.toolCalls, turn, known.toolCalls)
+      if (whole !== null) take({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
+      else void readAgain()
+    }
+    /** A page of the thread leaves large results out. */
+    const readAgain = async () => {
+      if (isReading) return
+      isReading = true
+      const list = await read(signal)
+      isReading = false
+      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) take(list)
+    }
+    signal.addEventListener('abort', () => leave())
+    take(known)
+    look()
+  }
+  return store
+}
+
+const isTurnOf =
+  (id: string) =>
+  (message: Message): message is Turn =>
+    isTurn(message) && message.id === id
+
+/** Each with its whole result, from what is known of it already; null if one has to be read. */
+function withResults(
+  records: readonly ToolCallRecord[],
+  turn: Turn,
+  known: readonly ToolCallRecord[],
+): readonly ToolCallRecord[] | null {
+  const omitted = new Set<string>()
+  for (const call of callsOf(turn)) {
+    if (call.state === 'succeeded' && call.output.kind === 'omitted') omitted.add(call.id)
+  }
+  if (omitted.size === 0) return records
+  const results = new Map(known.map((record) => [record.id, record]))
+  const whole = records.map((record) => {
+    if (!omitted.has(record.id)) return record
+    const before = results.get(record.id)
+    return before?.result === undefined ? null : { ...record, result: before.result }
+  })
+  return whole.some((record) => record === null) ? null : (whole as readonly ToolCallRecord[])
+}
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429

@@ -1,0 +1,34 @@
+import type { NewTurnEvent } from './event.ts'
+import type { CallId } from './ids.ts'
+import { type CallEvent, type CallLife, callTransition, isCallEvent, lifeOf } from './life.ts'
+import { callsOf, type Turn } from './message.ts'
+
+export interface Admission {
+  /** What may be written; the same list if that is all of it. */
+  readonly admitted: readonly NewTurnEvent[]
+  /** What cannot happen to its call any more, or not yet. */
+  readonly ignored: readonly CallEvent[]
+}
+
+/**
+ * The one place that decides what becomes of events that a call cannot meet: a second end, progress
+ * after the end, a result of a call that is not there. They are left out and reported (CL2). A store
+ * refuses an append as a whole for one of them, so without this a model or a loop that says something
+ * twice would lose everything it said beside it.
+ */
+export function admitEvents(turn: Turn, events: readonly NewTurnEvent[]): Admission {
+  if (!events.some(isCallEvent)) return { admitted: events, ignored: [] }
+  const lives = new Map<CallId, CallLife>()
+  for (const call of callsOf(turn)) lives.set(call.id, lifeOf(call))
+  const ignored: CallEvent[] = []
+  const admitted = events.filter((event) => {
+    if (!isCallEvent(event)) return true
+    const life = lives.get(event.callId) ?? 'absent'
+    const { from, to } = callTransition(event, life as CallLife)
+    const fits = from.includes(life)
+    if (fits) lives.set(event.callId, to)
+    else ignored.push(event)
+    return fits
+  })
+  return ignored.length === 0 ? { admitted: events, ignored } : { admitted, ignored }
+}

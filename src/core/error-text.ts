@@ -1,0 +1,70 @@
+/** How much of a thing that was thrown is written out where it has no words of its own. */
+const longest = 1_000
+const deepestCause = 4
+
+/**
+ * What was thrown, in words. Programs throw errors, strings, answers of other servers, null and worse; what comes out
+ * is what a person can read, or nothing: never "[object Object]", "undefined" or "null".
+ */
+export function errorTextOfThrown(thrown: unknown): string {
+  try {
+    return describe(thrown, 0)
+  } catch {
+    // A getter or a proxy that fails, too, says nothing.
+    return ''
+  }
+}
+
+function describe(thrown: unknown, depth: number): string {
+  switch (typeof thrown) {
+    case 'string':
+      return describeText(thrown, depth)
+    case 'number':
+    case 'bigint':
+      return String(thrown)
+    case 'symbol':
+      return thrown.description ?? ''
+    case 'object':
+      return thrown === null || depth > deepestCause ? '' : describeObject(thrown, depth + 1)
+    default:
+      return ''
+  }
+}
+
+/** Servers answer with JSON, and clients make its text their message: then what it says inside is meant. */
+function describeText(text: string, depth: number): string {
+  const said = sayable(text)
+  if (!said.startsWith('{') || depth > deepestCause || said.length > 10 * longest) return said
+  let value: unknown
+  try {
+    value = JSON.parse(said)
+  } catch {
+    return said
+  }
+  const { message, error } = value as { readonly message?: unknown; readonly error?: unknown }
+  return describe(message, depth + 1) || describe(error, depth + 1) || said
+}
+
+function describeObject(thrown: object, depth: number): string {
+  const { message, errors, cause, name, error } = thrown as Readonly<Record<string, unknown>>
+  const own = describe(message, depth)
+  if (thrown instanceof AggregateError && Array.isArray(errors)) {
+    const all = [own, ...errors.slice(0, 5).map((one) => describe(one, depth))]
+    return [...new Set(all)].filter((text) => text !== '').join('; ')
+  }
+  if (own !== '') return own
+  if (thrown instanceof Error) return describe(cause, depth) || sayable(String(name))
+  return describe(error, depth) || sayable(toText(thrown))
+}
+
+/** What `String` makes of an object is not a word about it, wherever it comes from. */
+const sayable = (text: string): string => {
+  const trimmed = text.trim()
+  return /^(\[object \w+\]|undefined|null|\{\}|\[\])$/.test(trimmed) ? '' : trimmed
+}
+
+function toText(thrown: object): string {
+  const text: unknown = JSON.stringify(thrown)
+  if (typeof text !== 'string') return ''
+  return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
+}

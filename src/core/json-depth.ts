@@ -1,0 +1,106 @@
+import type { Json } from './json.ts'
+
+/**
+ * How many levels a value of a tool, a model or a host may have. Eight less than a whole document, so that a client
+ * can send back the message that it stands in: body, messages, message, parts, part, and then the value.
+ */
+export const deepestValue = 56
+
+/** How many levels any document may have: an HTTP body, an event, a stored row. */
+export const deepestJson = 64
+
+/** What stands for a part that is so deep that not even its text can be made. */
+const unwritable = '[nested too deep to be kept]'
+
+interface Place {
+  readonly value: Json
+  readonly level: number
+}
+
+/** Whether a value has more levels than this. Without recursion: what it looks at has not been looked at before. */
+export function isDeeperThan(value: unknown, most: number): boolean {
+  if (!isContainer(value)) return false
+  const open: Place[] = [{ value, level: 1 }]
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { level } = place
+    if (level > most) return true
+    for (const item of itemsOf(place.value)) {
+      if (isContainer(item)) open.push({ value: item, level: level + 1 })
+    }
+  }
+  return false
+}
+
+/**
+ * The value with at most so many levels: what is deeper is given as its JSON text, so that nothing is lost and
+ * whatever walks through it finds an end. The same value if it is not too deep.
+ */
+export function flattenJson(value: Json, most: number): Json {
+  if (!isDeeperThan(value, most)) return value
+  const root: { at: Json } = { at: null }
+  const open: { from: Json; level: number; put: (copy: Json) => void }[] = [
+    { from: value, level: 1, put: (copy) => (root.at = copy) },
+  ]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { from, level, put } = next
+    if (!isContainer(from)) put(from)
+    else if (level > most) put(textOf(from))
+    else if (Array.isArray(from)) {
+      const copy: Json[] = Array.from({ length: from.length }, () => null)
+      put(copy)
+      for (const [index, item] of (from as readonly Json[]).entries()) {
+        open.push({ from: item, level: level + 1, put: (made) => (copy[index] = made) })
+      }
+    } else {
+      const copy: Record<string, Json> = {}
+      put(copy)
+      for (const [key, item] of Object.entries(from)) {
+        // In this order from the first, whatever is filled in when; and `__proto__` is a key like any other.
+        const define = (made: Json) =>
+          Object.defineProperty(copy, key, {
+            value: made,
+            enumerable: true,
+            configurable: true,
+            writable: true,
+          })
+        define(null)
+        open.push({ from: item, level: level + 1, put: define })
+      }
+    }
+  }
+  return root.at
+}
+
+/** The levels of a JSON text, counted without parsing it: a parser would have built all of it first. */
+export function depthOfText(text: string): number {
+  let depth = 0
+  let most = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index]
+    if (inString) {
+      if (char === '\\') index++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '{' || char === '[') most = Math.max(most, ++depth)
+    else if (char === '}' || char === ']') depth--
+  }
+  return most
+}
+
+type Container = Extract<Json, object>
+
+const isContainer = (value: unknown): value is Container =>
+  typeof value === 'object' && value !== null
+
+const itemsOf = (value: Json): readonly unknown[] =>
+  Array.isArray(value) ? value : Object.values(value as object)
+
+function textOf(value: Json): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    // Some engines write JSON by recursion, and run out of stack.
+    return unwritable
+  }
+}

@@ -1,0 +1,61 @@
+import { type Call, isOpenCall } from '../core/call.ts'
+import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../core/message.ts'
+import { StreamCutError, toModelFault } from './model-error.ts'
+
+/** How a stream of somebody's own loop ended. */
+export interface StreamEnd {
+  /** The reason that its `finish` gave; null if it was closed without one. */
+  readonly finishReason: string | null
+  readonly isAborted: boolean
+  /** An error that it reported or ended with. */
+  readonly fault?: { readonly error: unknown }
+}
+
+export type RecordingVerdict =
+  | { readonly kind: 'end'; readonly ending: TurnEnding }
+  | { readonly kind: 'wait'; readonly waitingFor: TurnWait }
+
+/**
+ * What becomes of a turn whose stream is over. With a `finish` it is as that says; a stream that was
+ * closed in good order without one is judged by what it said: a text that was begun and not ended, a
+ * call without its result, or nothing at all is a stream that broke off, and anything else is an
+ * answer. Calls that wait for somebody make the turn wait.
+ */
+export function judgeRecording(turn: Turn, end: StreamEnd): RecordingVerdict {
+  if (end.fault !== undefined) return failed(end.fault.error)
+  if (end.isAborted) return { kind: 'end', ending: { kind: 'stopped' } }
+  const { finishReason } = end
+  if (finishReason === 'interrupted') return failed(new StreamCutError('no end of the stream'))
+  if (finishReason === 'error') return failed(new Error('It ended with an error.'))
+  if (finishReason === 'length') return { kind: 'end', ending: { kind: 'cut-off' } }
+  const calls = [...callsOf(turn)]
+  if (calls.some(({ state }) => state === 'awaiting-approval')) {
+    return { kind: 'wait', waitingFor: 'approval' }
+  }
+  const isHanging = calls.some(isClients)
+  if (finishReason !== null) {
+    // A model that has the last word waits for nothing.
+    const waits = isHanging && finishReason !== 'stop'
+    return waits ? { kind: 'wait', waitingFor: 'client' } : completed
+  }
+  const last = turn.steps.at(-1)
+  if (last === undefined) return failed(new StreamCutError('nothing was said'))
+  const isOpenText = last.parts.some(
+    (part) => (part.type === 'text' || part.type === 'reasoning') && part.state === 'streaming',
+  )
+  if (isOpenText) return failed(new StreamCutError('no end of the text'))
+  if (isHanging && last.status === 'ended') return { kind: 'wait', waitingFor: 'client' }
+  if (calls.some(isOpenCall)) return failed(new StreamCutError('no result of a call'))
+  return completed
+}
+
+/** Whole, not answered, and nobody here runs it. */
+export const isClients = (call: Call): boolean =>
+  (call.state === 'ready' || call.state === 'running') && call.providerExecuted !== true
+
+const completed: RecordingVerdict = { kind: 'end', ending: { kind: 'completed' } }
+
+function failed(error: unknown): RecordingVerdict {
+  const { code, message } = toModelFault(error)
+  return { kind: 'end', ending: { kind: 'failed', error: { code, message } } }
+}

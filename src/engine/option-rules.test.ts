@@ -1,0 +1,154 @@
+import { tool } from 'ai'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { OptionTable } from '../core/check-options.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { memory, memoryRules } from '../store/memory/memory-store.ts'
+import { postgres, postgresRules } from '../store/postgres/postgres-store.ts'
+import { sqlite, sqliteRules } from '../store/sqlite/sqlite-store.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createHoldfast } from './create-holdfast.ts'
+import { holdfastRules, policyRules, settingRules } from './option-rules.ts'
+
+const echo = tool({ inputSchema: z.object({}), execute: () => 1 })
+const options = () => ({ store: memory(), model: scriptedModel(() => []), recoverEveryMs: 0 })
+
+/** What is thrown, as its code and words. */
+function faultOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof HoldfastError) return `${error.code}: ${error.message}`
+    return `another error: ${String(error)}`
+  }
+  return 'no error'
+}
+
+const create = (change: object) => faultOf(() => createHoldfast({ ...options(), ...change }))
+
+const wrong: readonly unknown[] = [
+  0,
+  -1,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  1.5,
+  '5',
+  '',
+  null,
+  true,
+  {},
+  [],
+  10n,
+  2 ** 31,
+  Symbol('s'),
+]
+
+const doors: readonly (readonly [string, OptionTable<object>, (change: object) => unknown])[] = [
+  ['createHoldfast', holdfastRules, (change) => createHoldfast({ ...options(), ...change })],
+  [
+    'createHoldfast, policies.echo',
+    policyRules,
+    (change) => createHoldfast({ ...options(), tools: { echo }, policies: { echo: change } }),
+  ],
+  [
+    'createHoldfast, settings',
+    settingRules,
+    (change) => createHoldfast({ ...options(), settings: change }),
+  ],
+  ['memory', memoryRules, (change) => memory(change)],
+  ['sqlite', sqliteRules, (change) => sqlite(':memory:', change)],
+  ['postgres', postgresRules, (change) => postgres('postgres://127.0.0.1:1/none', change)],
+]
+
+describe.each(doors)('%s', (where, table, open) => {
+  it.each(Object.entries(table))(
+    '[CF1] says which value of "%s" is wrong, and what it takes',
+    (name, rule) => {
+      const { range, fits } = rule as { range: string; fits: (value: unknown) => boolean }
+      const bad = wrong.filter((value) => !fits(value))
+      // Whatever takes all of these has no range at all.
+      expect(bad.length).toBeGreaterThan(5)
+      for (const value of bad) {
+        const fault = faultOf(() => open({ [name]: value }))
+        expect(fault).toMatch(/^bad-option: /)
+        expect(fault).toContain(`${where}: the option "${name}" must be ${range}, not `)
+        expect(fault).not.toMatch(/\[object|undefined/)
+      }
+    },
+  )
+
+  it('[CF1] refuses a name that it does not know', () => {
+    expect(faultOf(() => open({ nonsenseXyz: 1 }))).toContain(
+      `${where} has no option "nonsenseXyz". Its options are ${Object.keys(table).join(', ')}.`,
+    )
+  })
+})
+
+describe('names', () => {
+  it.each([
+    [{ tool: {} }, 'tools'],
+    [{ Tools: {} }, 'tools'],
+    [{ maxStep: 3 }, 'maxSteps'],
+    [{ toolconcurrency: 3 }, 'toolConcurrency'],
+    [{ policy: {} }, 'policies'],
+    [{ system: 'You are' }, 'instructions'],
+    [{ temperature: 1 }, 'settings.temperature'],
+    [{ stopWhen: 1 }, 'maxSteps'],
+    [{ constructor: 1 }, undefined],
+  ])('[CF1] says which one was meant: %j', (change, meant) => {
+    const fault = create(change)
+    if (meant === undefined) expect(fault).toContain('Its options are')
+    else expect(fault).toContain(`Did you mean "${meant}"?`)
+  })
+
+  it('[CF1] takes undefined for absent, and says what is needed', () => {
+    expect(create({ maxSteps: undefined, tools: undefined })).toBe('no error')
+    expect(create({ store: undefined })).toContain('createHoldfast needs the option "store"')
+    expect(faultOf(() => createHoldfast(undefined as never))).toContain('an object of options')
+    expect(faultOf(() => sqlite('', {}))).toContain('sqlite takes the name of a file, not ""')
+    expect(faultOf(() => sqlite(5 as never))).toContain('not 5')
+    expect(faultOf(() => postgres(undefined as never))).toContain('not undefined')
+    expect(faultOf(() => postgres('http://secret@x'))).not.toContain('secret')
+  })
+
+  it('[CF1] checks what close is given', async () => {
+    const holdfast = createHoldfast(options())
+    await expect(holdfast.close({ graceMs: Number.NaN })).rejects.toThrow('"graceMs" must be')
+    await holdfast.close()
+  })
+})
+
+describe('tools', () => {
+  const named = (tools: object, more: object = {}) => create({ tools, ...more })
+
+  it('[CF2] refuses a tool that wants a context', () => {
+    const needy = tool({
+      inputSchema: z.object({}),
+      contextSchema: z.object({ tenant: z.string() }),
+      execute: (_, { context }) => context.tenant,
+    })
+    expect(named({ needy })).toContain('the tool "needy" wants a context ("contextSchema")')
+  })
+
+  it('[CF2] refuses what is no tool', () => {
+    expect(named({ old: { parameters: z.object({}), execute: () => 1 } })).toContain(
+      'the tool "old" has no "inputSchema" ("parameters" is what AI SDK 4 called it)',
+    )
+    expect(named({ none: undefined })).toContain('the tool "none" must be an AI SDK tool')
+    expect(named({ half: { inputSchema: z.object({}), execute: 'later' } })).toContain(
+      '"execute" of the tool "half" must be a function, not "later"',
+    )
+    expect(named({ '': echo })).toContain('a tool has no name')
+  })
+
+  it('[CF2] refuses a word about a tool that is not there', () => {
+    const policies = { ecko: { repeatable: true } }
+    expect(named({ echo }, { policies })).toContain(
+      'policies speaks of the tool "ecko", and there is none. Did you mean "echo"?',
+    )
+    expect(named({ echo }, { toolApproval: { other: 'user-approval' } })).toContain('toolApproval')
+    const settings = { toolChoice: { type: 'tool', toolName: 'gone' } }
+    expect(named({ echo }, { settings })).toContain('settings.toolChoice speaks of the tool "gone"')
+    expect(named({ echo }, { policies: { constructor: {} } })).toContain('"constructor"')
+  })
+})

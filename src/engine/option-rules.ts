@@ -1,0 +1,201 @@
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  flag,
+  having,
+  longestTimerMs,
+  milliseconds,
+  nearestName,
+  oneOfWords,
+  type OptionRule,
+  type OptionTable,
+  record,
+  text,
+  wholeNumber,
+} from '../core/check-options.ts'
+import type { CallSettings } from './call-model.ts'
+import type { HoldfastOptions } from './options.ts'
+import type { ToolPolicy } from './tool-policy.ts'
+
+const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
+
+const model: OptionRule = {
+  range: 'an AI SDK model (version v2, v3 or v4) or its name',
+  fits: (value) =>
+    (typeof value === 'string' && value !== '') ||
+    (having('', ['doStream']).fits(value) &&
+      modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion)),
+  default: 'none: then only recorded turns and the repository write',
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isInstruction = (value: unknown): boolean => isObject(value) && value['role'] === 'system'
+
+/** `createHoldfast`. */
+export const holdfastRules: OptionTable<HoldfastOptions> = {
+  store: having('a store, such as sqlite(file), postgres(url) or memory()', [
+    'commit',
+    'readPage',
+    'readChanges',
+    'watch',
+    'close',
+  ]),
+  model,
+  tools: record('an object of AI SDK tools, by name', 'none'),
+  policies: record('an object of policies, by the name of their tool', 'none'),
+  toolApproval: {
+    range: 'a function, or an object of statuses or functions by tool',
+    fits: (value) => typeof value === 'function' || isObject(value),
+    default: 'none',
+  },
+  instructions: {
+    range: 'a string, a system message or a list of them',
+    fits: (value) =>
+      typeof value === 'string' ||
+      (Array.isArray(value) ? value.every(isInstruction) : isInstruction(value)),
+    default: 'none',
+  },
+  settings: record('an object of call settings', 'none'),
+  hooks: callback('none'),
+  maxSteps: wholeNumber(1, 10_000, '30'),
+  toolConcurrency: wholeNumber(1, 10_000, '10'),
+  toolTimeoutMs: milliseconds(1, longestTimerMs, 'no limit'),
+  maxOutputChars: wholeNumber(1, 1_000_000_000, 'all of it'),
+  resumeRecorded: callback('none'),
+  selectHistory: callback('the last 1,000 messages'),
+  modelRetries: wholeNumber(0, 100, '2'),
+  retryDelayMs: milliseconds(0, 30_000, '500'),
+  textDelayMs: milliseconds(0, 50, '25'),
+  leaseMs: milliseconds(100, 3_600_000, '5,000'),
+  recoverEveryMs: milliseconds(0, 86_400_000, '1,000; 0: never'),
+  recovery: oneOfWords(['continue', 'end'], '"continue"'),
+  unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
+  holder: text('the process, as the store knows it'),
+  clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
+  newId: callback('random ids'),
+}
+
+/** One of `policies`. */
+export const policyRules: OptionTable<ToolPolicy> = {
+  approval: {
+    range: '"always", "never" or a function of the arguments',
+    fits: (value) => value === 'always' || value === 'never' || typeof value === 'function',
+    default: 'as the tool or `toolApproval` says',
+  },
+  repeatable: flag('false'),
+  timeoutMs: milliseconds(1, longestTimerMs, '`toolTimeoutMs`'),
+  version: text('none'),
+}
+
+const finite = (byDefault: string): OptionRule => ({
+  range: 'a finite number',
+  fits: (value) => Number.isFinite(value),
+  default: byDefault,
+})
+const byModel = 'the model’s own'
+
+/** `settings`. How high a model lets a setting go is the model's to say. */
+export const settingRules: OptionTable<CallSettings> = {
+  maxOutputTokens: wholeNumber(1, 1_000_000_000, byModel),
+  temperature: finite(byModel),
+  topP: finite(byModel),
+  topK: finite(byModel),
+  presencePenalty: finite(byModel),
+  frequencyPenalty: finite(byModel),
+  stopSequences: {
+    range: 'a list of strings',
+    fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+    default: 'none',
+  },
+  seed: {
+    range: 'a whole number',
+    fits: (value) => Number.isSafeInteger(value),
+    default: 'none',
+  },
+  reasoning: text(byModel),
+  headers: record('an object of headers', 'none'),
+  providerOptions: record('an object of options by provider', 'none'),
+  toolChoice: {
+    range: '"auto", "none", "required" or {type: "tool", toolName}',
+    fits: (value) =>
+      ['auto', 'none', 'required'].includes(value as string) ||
+      (isObject(value) && value['type'] === 'tool' && typeof value['toolName'] === 'string'),
+    default: '"auto"',
+  },
+}
+
+const otherNames = {
+  system: 'instructions',
+  prompt: 'instructions',
+  stopWhen: 'maxSteps',
+  maxToolRoundtrips: 'maxSteps',
+  maxRetries: 'modelRetries',
+  policy: 'policies',
+  approval: 'policies',
+  db: 'store',
+  database: 'store',
+  onEvent: 'hooks',
+  maxTokens: 'settings.maxOutputTokens',
+  ...Object.fromEntries(Object.keys(settingRules).map((name) => [name, `settings.${name}`])),
+}
+
+const where = 'createHoldfast'
+
+/** Everything that can be known to be wrong before the first turn is. */
+export function checkHoldfastOptions(options: HoldfastOptions): void {
+  checkOptions(where, options, holdfastRules, otherNames)
+  const { settings, tools = {}, policies = {}, toolApproval } = options
+  if (settings !== undefined) {
+    checkOptions(`${where}, settings`, settings, settingRules, { maxTokens: 'maxOutputTokens' })
+  }
+  const names = Object.keys(tools)
+  for (const name of names) checkTool(name, tools[name])
+  for (const name of Object.keys(policies)) {
+    assertTool(name, names, 'policies')
+    checkOptions(`${where}, policies.${name}`, policies[name] as ToolPolicy, policyRules, {
+      needsApproval: 'approval',
+      toolTimeoutMs: 'timeoutMs',
+    })
+  }
+  if (isObject(toolApproval)) {
+    for (const name of Object.keys(toolApproval)) assertTool(name, names, 'toolApproval')
+  }
+  const choice = settings?.toolChoice
+  if (typeof choice === 'object') assertTool(choice.toolName, names, 'settings.toolChoice')
+}
+
+function assertTool(name: string, known: readonly string[], option: string): void {
+  if (known.includes(name)) return
+  const meant = nearestName(name, known)
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
+  throw badOption(`${where}: ${option} speaks of the tool "${name}", and there is none.${hint}`)
+}
+
+function checkTool(name: string, tool: unknown): void {
+  if (name.trim() === '') throw badOption(`${where}: a tool has no name.`)
+  if (!isObject(tool)) {
+    throw badOption(
+      `${where}: the tool "${name}" must be an AI SDK tool, not ${describeValue(tool)}.`,
+    )
+  }
+  const { inputSchema, execute, contextSchema, type } = tool
+  if (inputSchema == null && type !== 'provider' && type !== 'provider-defined') {
+    const old = 'parameters' in tool ? ' ("parameters" is what AI SDK 4 called it)' : ''
+    throw badOption(`${where}: the tool "${name}" has no "inputSchema"${old}.`)
+  }
+  if (execute !== undefined && typeof execute !== 'function') {
+    throw badOption(
+      `${where}: "execute" of the tool "${name}" must be a function, not ${describeValue(execute)}.`,
+    )
+  }
+  // It would be called without one: its schema cannot be asked here, for it may answer later.
+  if (contextSchema != null) {
+    throw badOption(
+      `${where}: the tool "${name}" wants a context ("contextSchema"), and tools are given none here. ` +
+        'Make the tool with what it needs in its closure instead.',
+    )
+  }
+}

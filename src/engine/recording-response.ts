@@ -1,0 +1,51 @@
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { Turn } from '../core/message.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { sseData, toSseResponse } from './sse.ts'
+import { streamTurn, type TurnFeed } from './turn-stream.ts'
+
+export interface RecordingResponseOptions {
+  /** Which AI SDK reads it. Without it, what every client from 5.0.92 on accepts. */
+  readonly sdk?: SdkVersion
+  readonly headers?: Readonly<Record<string, string>>
+  /** How often a comment keeps an idle connection open. @default 15_000 */
+  readonly keepAliveMs?: number
+}
+
+export interface RecordedTurn {
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  /** Aborted, with the reason, when what is being recorded can no longer be stored. */
+  readonly lost?: AbortSignal
+  /** What a client has of it already: then only what follows is told. */
+  readonly known?: (sdk: SdkVersion | undefined) => Turn
+}
+
+/**
+ * A turn as it is stored, as a UI message stream. It is read from the ledger, not from the host's loop:
+ * what it shows is what a reload shows, with the same ids, and closing it stops nothing.
+ */
+export function toRecordingResponse(
+  feed: TurnFeed,
+  { threadId, turnId, lost, known }: RecordedTurn,
+  { sdk, headers = {}, keepAliveMs = 15_000 }: RecordingResponseOptions = {},
+): Response {
+  const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
+    const follow = lost === undefined ? signal : AbortSignal.any([signal, lost])
+    const sent = known === undefined ? {} : { sent: known(sdk) }
+    for await (const { chunks } of streamTurn(feed, { threadId, turnId, sdk, ...sent }, follow)) {
+      if (chunks.length > 0) yield chunks.map(sseData).join('')
+    }
+    // Clients take a stream that ends in good order for a complete one.
+    if (lost?.aborted === true) yield sseData({ type: 'error', errorText: lostText(lost.reason) })
+    yield 'data: [DONE]\n\n'
+  }
+  return toSseResponse(source, {
+    keepAliveMs,
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1', ...headers },
+    onClose: () => {},
+  })
+}
+
+const lostText = (reason: unknown): string =>
+  reason instanceof Error ? reason.message : 'What follows could not be stored.'

@@ -1,0 +1,219 @@
+import type { Call, CallOutcome } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
+import type { NewTurnEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import { FencedError } from './append-refusal.ts'
+import type { Engine } from './engine.ts'
+import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
+import { toModelFault } from './model-error.ts'
+import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
+import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
+import { resumeRecorded } from './resume-recorded.ts'
+import type { Interruption, StartedRun } from './run.ts'
+import { toFinishReason } from './translate-part.ts'
+
+export interface Recorded {
+  readonly run: StartedRun
+  readonly stream: ReadableStream<RecordedPart>
+  /** Aborted when what comes can no longer be stored. */
+  readonly lost: AbortSignal
+}
+
+export interface RecordingParts extends RecorderParts {
+  readonly engine: Engine
+  readonly source: RecordedSource
+}
+
+/** A loop may say more after its end; one that says nothing for so long has said all. */
+const afterEndMs = 1_000
+
+/** Reads a loop of the host's own to its end, stores what it says, and gives it on once it is stored. */
+export function startRecording(parts: RecordingParts): Recorded {
+  const { engine, source, ledger, hooks, threadId, turnId } = parts
+  const { clock, options } = engine
+  const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
+    {},
+    { highWaterMark: Number.POSITIVE_INFINITY },
+    { highWaterMark: Number.POSITIVE_INFINITY },
+  )
+  const output = writable.getWriter()
+  const lost = new AbortController()
+  const interrupted = Promise.withResolvers<'interrupted'>()
+  let interruption: Interruption | null = null
+  let held: RecordedPart[] = []
+  let cancelTimer: (() => void) | null = null
+  let last: Promise<void> = Promise.resolve()
+
+  // One after the other, or what a later commit stored could be shown before what an earlier one did.
+  const flush = (): Promise<void> => {
+    cancelTimer?.()
+    cancelTimer = null
+    const given = held
+    held = []
+    last = last.then(async () => {
+      await ledger.commit().catch(rethrowAsStoreFault)
+      // Whoever reads may be gone; what they would have read is stored.
+      for (const part of given) await output.write(part).catch(() => undefined)
+    })
+    return last
+  }
+
+  const nextPart = (iterator: AsyncIterator<RecordedPart>, isOver: boolean) => {
+    const waits: Promise<IteratorResult<RecordedPart> | 'interrupted' | 'silent'>[] = [
+      iterator.next(),
+      interrupted.promise,
+    ]
+    if (!isOver) return Promise.race(waits)
+    const silence = Promise.withResolvers<'silent'>()
+    const cancel = clock.after(afterEndMs, () => silence.resolve('silent'))
+    return Promise.race([...waits, silence.promise]).finally(cancel)
+  }
+
+  /** Null: it was interrupted. */
+  const consume = async (): Promise<StreamEnd | null> => {
+    const recorder = createRecorder(parts)
+    const iterator = toRecordedParts(source)
+    let said: StreamEnd = { finishReason: null, isAborted: false }
+    let isOver = false
+    for (;;) {
+      const read = await nextPart(iterator, isOver)
+      if (typeof read === 'string') {
+        // The host's own loop is told by its stream being closed; nobody waits for it.
+        closeSource(iterator)
+        if (read === 'interrupted') return null
+        break
+      }
+      if (read.done === true) break
+      const part = read.value
+      for (const given of await recorder.take(part)) held.push(given)
+      if (part.type === 'abort') said = { ...said, isAborted: true }
+      if (part.type === 'error') said = { ...said, fault: { error: part.error } }
+      if (part.type === 'finish') said = { ...said, finishReason: part.finishReason ?? 'other' }
+      isOver ||= part.type === 'abort' || part.type === 'error' || part.type === 'finish'
+      if (isUrgent(part)) await flush()
+      else cancelTimer ??= clock.after(options.textDelayMs, () => void flush().catch(fault))
+    }
+    held.push(...recorder.end())
+    await flush()
+    return said
+  }
+
+  const fault = (error: unknown) => {
+    interruption ??= { kind: 'fault', error }
+    interrupted.resolve('interrupted')
+  }
+
+  const end = async (ending: TurnEnding, finishReason = ''): Promise<void> => {
+    const plan = (turn: Turn) => planRecordedEnd(turn, ending, finishReason, clock.now())
+    while (!(await ledger.commitIfCurrent(plan, 'seal')));
+    hooks.turnEnded(ending, ledger.turn)
+  }
+
+  const pause = async (waitingFor: TurnWait): Promise<void> => {
+    const plan = (turn: Turn) => planPause(turn, waitingFor, clock.now())
+    while (!(await ledger.commitIfCurrent(plan, 'release')));
+    hooks.turnPaused(waitingFor)
+    // Somebody may have decided while the stream was still open, and nobody else tells the host.
+    void resumeRecorded(engine, threadId, turnId)
+  }
+
+  const finish = async (): Promise<void> => {
+    const said = await consume()
+    if (said === null) {
+      if (interruption?.kind === 'fault') throw interruption.error
+      return end({ kind: interruption?.kind === 'stop' ? 'stopped' : 'interrupted' })
+    }
+    const verdict = judgeRecording(ledger.expected, said)
+    if (verdict.kind === 'wait') return pause(verdict.waitingFor)
+    return end(verdict.ending, said.finishReason ?? 'stop')
+  }
+
+  /** Says in the ledger that the turn failed, if the store takes that. */
+  const fail = async (error: unknown): Promise<void> => {
+    if (error instanceof FencedError) throw error
+    const ending = failureOf(error)
+    try {
+      await end(ending)
+    } catch {
+      // After a failed write nothing more is written before it is known what was stored (LG3).
+      await ledger.reload()
+      await end(ending)
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    try {
+      await finish()
+    } catch (error) {
+      await fail(error).catch((fatal: unknown) => {
+        hooks.turnLost(fatal instanceof FencedError ? undefined : fatal)
+        lost.abort(error)
+      })
+      // What is held was not stored and is not shown. That it is missing is told, or the reader would
+      // take the stream for a complete one.
+      await output.write({ type: 'error', error }).catch(() => undefined)
+    }
+    cancelTimer?.()
+    await output.close().catch(() => undefined)
+  }
+
+  const run: StartedRun = {
+    done: work(),
+    interrupt(why) {
+      interruption ??= why
+      interrupted.resolve('interrupted')
+    },
+  }
+  return { run, stream: readable, lost: lost.signal }
+}
+
+const isUrgent = (part: RecordedPart): boolean =>
+  !/^(text|reasoning|tool-input)-/.test(part.type) && part.type !== 'start'
+
+/** Whoever makes it is told that nobody reads it any more, and nobody waits for the answer. */
+export function closeSource(iterator: AsyncIterator<unknown>): void {
+  iterator.return?.().catch(() => undefined)
+}
+
+function rethrowAsStoreFault(error: unknown): never {
+  if (error instanceof FencedError || error instanceof HoldfastError) throw error
+  throw new HoldfastError('store-failed', 'The answer could not be stored.', { cause: error })
+}
+
+function failureOf(error: unknown): TurnEnding {
+  const { code, message } = error instanceof HoldfastError ? error : toModelFault(error)
+  return { kind: 'failed', error: { code, message } }
+}
+
+/** What the host's loop left open was perhaps begun: nobody here knows, and nobody is told that it was not. */
+function planRecordedEnd(
+  turn: Turn,
+  ending: TurnEnding,
+  finishReason: string,
+  at: number,
+): readonly NewTurnEvent[] {
+  const isCompleted = ending.kind === 'completed'
+  const outcomeOf = (call: Call): CallOutcome => {
+    if (isCompleted) return { state: 'interrupted', cause: 'no-result' }
+    return ending.kind === 'interrupted' && isClients(call)
+      ? { state: 'unknown', cause: 'crashed' }
+      : outcomeAtEnd(ending, call)
+  }
+  const events = [...planBegun(turn, at), ...planTurnEnd(turn, ending, at, outcomeOf)]
+  if (!isCompleted && ending.kind !== 'cut-off') return events
+  // Many a loop says that it is done, and not that its step is.
+  return events.map((event) =>
+    event.type === 'step-ended' ? { ...event, finishReason: toFinishReason(finishReason) } : event,
+  )
+}
+
+function planPause(turn: Turn, waitingFor: TurnWait, at: number): readonly NewTurnEvent[] {
+  const { id: turnId } = turn
+  const paused: NewTurnEvent = { type: 'turn-paused', turnId, at, waitingFor }
+  const isOpen = turn.steps.at(-1)?.status === 'open'
+  return isOpen
+    ? [{ type: 'step-ended', turnId, at, finishReason: 'tool-calls' }, paused]
+    : [paused]
+}

@@ -1,0 +1,63 @@
+import type { ModelMessage } from 'ai'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import { callsOf, type Message, type Turn } from '../core/message.ts'
+import { projectPrompt } from '../views/model-prompt.ts'
+import type { Engine } from './engine.ts'
+import { isClients } from './judge-recording.ts'
+import { longestHistory } from './options.ts'
+
+/**
+ * Hands a turn of the host's own loop back to it once everything that it waited for has been said. The
+ * engine never goes on with such a turn itself: it has neither the host's tools nor its model.
+ */
+export async function resumeRecorded(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<void> {
+  const { resumeRecorded: resume } = engine.options
+  if (resume === undefined || engine.continuations.has(turnId)) return
+  const turn = await engine.store.readMessage(threadId, turnId)
+  if (turn?.role !== 'assistant' || turn.progress.status !== 'waiting' || isWaiting(turn)) return
+  const messages = await readModelMessages(engine, threadId)
+  const begun = new Promise<void>((resolve) => {
+    engine.continuations.set(turnId, resolve)
+  })
+  try {
+    // Whoever decided hears of it when the host has gone on, not when it is done.
+    await Promise.race([begun, Promise.resolve(resume({ threadId, turnId, messages }))])
+  } catch (error) {
+    // The decision is stored and stands; the host can go on later.
+    engine.emit({ type: 'recovery-failed', error })
+  } finally {
+    engine.continuations.delete(turnId)
+  }
+}
+
+const isWaiting = (turn: Turn): boolean =>
+  [...callsOf(turn)].some(
+    (call) =>
+      call.state === 'awaiting-approval' ||
+      (isClients(call) && call.decision === undefined && call.resolution === undefined),
+  )
+
+/** What the model is sent of a thread, for a loop of the host's own. */
+export async function readModelMessages(
+  { store, options, toolbox }: Engine,
+  threadId: ThreadId,
+): Promise<ModelMessage[]> {
+  const page = await store.readPage({
+    threadId,
+    limit: longestHistory,
+    before: null,
+    live: 'include',
+    results: 'full',
+  })
+  const messages: readonly Message[] = page?.messages.toReversed() ?? []
+  const { maxOutputChars } = options
+  return projectPrompt(options.selectHistory(messages), {
+    isDeferred: toolbox.isDeferred,
+    approvals: 'sdk',
+    ...(maxOutputChars === undefined ? {} : { maxOutputChars }),
+  }) as ModelMessage[]
+}

@@ -1,0 +1,134 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { EntityKind } from '../views/entity-rows.ts'
+import { type CallMarks, readMarks } from './call-outcome.ts'
+import { readCallHead } from './old-call.ts'
+import {
+  callListOf,
+  callLists,
+  checkDate,
+  dateOf,
+  fieldOf,
+  flagOf,
+  idOf,
+  listOf,
+  parseJsonText,
+  textOf,
+} from './old-fields.ts'
+import type { Mend, OldCall } from './old-message.ts'
+import { entityOf } from './old-names.ts'
+
+export interface EntityRowRead {
+  readonly index: number
+  readonly row: JsonObject
+  /** We wrote it ourselves. */
+  readonly isExact: boolean
+  readonly entity: EntityKind
+  readonly id?: string
+  /** Rows of one turn share it, where the data has it. */
+  readonly turnId?: string
+  readonly at?: number
+  readonly isComplete: boolean
+  readonly text: string
+  readonly calls: readonly EntityCallRead[]
+  readonly result?: EntityResult
+}
+
+export interface EntityResult {
+  readonly callId?: string
+  readonly value: Json
+  readonly name?: string
+  readonly marks: CallMarks
+}
+
+export type EntityCallRead = Omit<OldCall, 'outcome'> & { readonly marks: CallMarks }
+
+/** A row with camel-case or snake-case names, with JSON or the text of it; or why it is none. */
+export function readEntityRow(row: Json, index: number, mend: Mend): EntityRowRead | string {
+  if (!isJsonObject(row)) return 'It is not an object.'
+  const kind = entityOf(row)
+  if (kind === undefined) {
+    return `Its entity ${JSON.stringify((textOf(row, 'entity') ?? '').slice(0, 80))} is not known.`
+  }
+  checkDate(row, mend)
+  const isExact = isOurs(row, kind)
+  const body = toBody(row, isExact)
+  const inside = isJsonObject(body) ? body : {}
+  const list = listOf(row, ...callLists).length > 0 ? row : inside
+  const calls = callListOf(list, callLists, mend).map((call) => readCall(call, isExact, mend))
+  const id = idOf(row, 'id')
+  return withDefined(
+    {
+      index,
+      row,
+      isExact,
+      entity: kind === 'AI_MESSAGE' && calls.length > 0 ? 'AI_TOOL' : kind,
+      isComplete:
+        flagOf(row, 'isComplete', 'is_complete') ??
+        flagOf(inside, 'isComplete', 'is_complete') ??
+        true,
+      text: kind === 'TOOL' ? '' : (findText(body) ?? fallbackText(row.content, kind)),
+      calls: kind === 'AI_TOOL' || kind === 'AI_MESSAGE' ? calls : [],
+    } as const,
+    {
+      id: id ?? idOf(row, 'message_id', 'messageId'),
+      turnId: id === undefined ? undefined : idOf(row, 'messageId', 'message_id'),
+      at: dateOf(row),
+      result: kind === 'TOOL' ? readResult(row, body, mend) : undefined,
+    },
+  )
+}
+
+/** Whether `projectEntityRows` wrote it: its ids say of which message it is. */
+function isOurs(row: JsonObject, kind: EntityKind): boolean {
+  const [id = '', messageId] = [textOf(row, 'id'), textOf(row, 'messageId')]
+  if (messageId === undefined) return false
+  if (kind === 'TOOL') return id.endsWith(':result')
+  return kind === 'USER' || kind === 'SYSTEM' ? id === messageId : id.startsWith(`${messageId}:`)
+}
+
+/** What we write ourselves is never JSON text, so a message that looks like it stays as it is. */
+function toBody(row: JsonObject, isExact: boolean): Json {
+  const content = row.content ?? ''
+  if (typeof content !== 'string' || (isExact && row.entity !== 'TOOL')) return content
+  const parsed = parseJsonText(content)
+  return typeof parsed === 'object' || typeof parsed === 'string' ? (parsed ?? content) : content
+}
+
+/** What a body says: it is text, or some of it is called so. */
+function findText(body: Json): string | undefined {
+  if (typeof body === 'string') return body
+  if (Array.isArray(body)) {
+    const items: readonly Json[] = body
+    const hasText = items.some((item) => findText(item) !== undefined)
+    // Nothing that was said is lost because it was said in a shape that nobody knows.
+    return hasText
+      ? items.map((item) => findText(item) ?? JSON.stringify(item)).join('')
+      : undefined
+  }
+  const text = isJsonObject(body) ? fieldOf(body, 'text', 'content', 'message', 'parts') : undefined
+  return text === undefined ? undefined : findText(text)
+}
+
+/** JSON without text in it is what was said, if it was said by a person, and nothing if it is empty. */
+function fallbackText(content: Json | undefined, kind: EntityKind): string {
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
+  if (kind === 'USER' || kind === 'SYSTEM') return content == null ? '' : text
+  return kind === 'AI_TOOL' || /^\s*(?:\{\s*\}|\[\s*\]|"")\s*$/.test(text) ? '' : text
+}
+
+function readCall(call: JsonObject, isExact: boolean, mend: Mend): EntityCallRead {
+  return { ...readCallHead(call, isExact), marks: readMarks(call, mend) }
+}
+
+function readResult(row: JsonObject, body: Json, mend: Mend): EntityResult {
+  const inside = isJsonObject(body) ? body : {}
+  const callId =
+    idOf(inside, 'toolCallId', 'tool_call_id') ?? idOf(row, 'toolCallId', 'tool_call_id')
+  const field = ['result', 'content', 'output'].find((name) => Object.hasOwn(inside, name))
+  const value = field === undefined ? body : (inside[field] ?? null)
+  const { isComplete: _, ...marks } = { ...readMarks(row, mend), ...readMarks(inside, mend) }
+  const name =
+    textOf(inside, 'name', 'toolName', 'tool_name') ?? textOf(row, 'toolName', 'tool_name')
+  return withDefined({ value, marks }, { callId, name })
+}

@@ -1,0 +1,125 @@
+import type { CallState } from '../core/call.ts'
+import type { NewEvent } from '../core/event.ts'
+import type { MessageId } from '../core/ids.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { PlacedMessage } from './entity-turns.ts'
+import type { IdKeeper } from './import-ids.ts'
+import type { Mend, OldMessage, OldTurn } from './old-message.ts'
+import { toTurnEvents } from './turn-events.ts'
+
+/** A message with the id that it has in its thread. */
+export interface NamedMessage extends PlacedMessage {
+  readonly id: MessageId
+}
+
+/** The events of one message or turn, which are stored together or not at all. */
+export interface Unit {
+  readonly id: MessageId
+  readonly isTurn: boolean
+  readonly events: readonly NewEvent[]
+  /** What its calls are once it is stored. */
+  readonly states: readonly CallState[]
+}
+
+type MendAt = (index: number) => Mend
+
+export interface MessageNamer {
+  name(message: PlacedMessage, mend: Mend): NamedMessage
+}
+
+/**
+ * Gives messages their ids. One without an id is named by what it says and when, a turn by the message
+ * that it answers: so it is the same one in a list that has grown, and on whichever page it comes.
+ */
+export function createMessageNamer(ids: IdKeeper): MessageNamer {
+  const seen = new Map<string, number>()
+  let question: MessageId | undefined
+  let answers = 0
+  return {
+    name(placed, mend) {
+      const { message } = placed
+      const again = (key: string): number => {
+        const count = seen.get(key) ?? 0
+        seen.set(key, count + 1)
+        return count
+      }
+      if (message.kind === 'turn') {
+        const own = question ?? JSON.stringify(message.steps[0]?.parts ?? [])
+        const id = ids.message(message.id, ['turn', own, answers++], mend)
+        return { ...placed, id }
+      }
+      const key = JSON.stringify([message.role, message.at ?? null, message.parts])
+      const id = ids.message(message.id, [key, again(key)], mend)
+      if (message.role === 'user') {
+        question = id
+        answers = 0
+      }
+      return { ...placed, id }
+    },
+  }
+}
+
+export interface UnitOptions {
+  /** The date of what has none. */
+  readonly at: number
+  readonly ids: IdKeeper
+  /** The last message of a person before these. */
+  readonly replyTo: MessageId | null
+  /** A message of a person comes after them. */
+  readonly isFollowed: boolean
+  readonly mendAt: MendAt
+}
+
+/** Messages in their order as the events that store them. */
+export function toUnits(
+  messages: readonly NamedMessage[],
+  { at, ids, replyTo, isFollowed, mendAt }: UnitOptions,
+): readonly Unit[] {
+  const lastUser = isFollowed
+    ? messages.length
+    : messages.findLastIndex(({ message }) => isUser(message))
+  let question = replyTo
+  return messages.map(({ id, index, message }, place): Unit => {
+    const date = message.at ?? at
+    if (message.kind !== 'turn') {
+      const { role, parts, metadata } = message
+      const added = { type: 'message-added', messageId: id, role, parts, at: date } as const
+      if (isUser(message)) question = id
+      return { id, isTurn: false, events: [withDefined(added, { metadata })], states: [] }
+    }
+    return toTurnUnit(message, id, {
+      at: date,
+      ids,
+      replyTo: question,
+      isFollowed: place < lastUser,
+      mend: mendAt(index),
+    })
+  })
+}
+
+function toTurnUnit(
+  turn: OldTurn,
+  id: MessageId,
+  place: Pick<UnitOptions, 'at' | 'ids' | 'replyTo' | 'isFollowed'> & { readonly mend: Mend },
+): Unit {
+  const { at, ids, replyTo, isFollowed: isFollowedByUser, mend } = place
+  let callPlace = 0
+  const nextCallId = (old: string | undefined) => ids.call(old, id, callPlace++, mend)
+  const events = toTurnEvents(turn, { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend })
+  return { id, isTurn: true, events, states: statesIn(events) }
+}
+
+/** The last word on each call; every one has ended. */
+function statesIn(events: readonly NewEvent[]): readonly CallState[] {
+  const states = new Map<string, CallState>()
+  for (const event of events) {
+    if (event.type === 'call-settled') states.set(event.callId, event.outcome.state)
+    if (event.type === 'call-decided' && event.decision.kind === 'rejected') {
+      states.set(event.callId, 'denied')
+    }
+  }
+  return [...states.values()]
+}
+
+export const isUser = (message: OldMessage): boolean =>
+  message.kind === 'user' && message.role === 'user'

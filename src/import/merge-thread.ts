@@ -1,0 +1,245 @@
+import type { MessageId } from '../core/ids.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { noCall, type Orphan } from './entity-turns.ts'
+import type { NamedMessage } from './import-units.ts'
+import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
+import { unnamed } from './old-call.ts'
+import { hasEnded, type OldCall, type OldMessage, type OldTurn } from './old-message.ts'
+import type { Report } from './report.ts'
+import { textOfStep } from './steps.ts'
+
+/** A message of the thread as it is stored. */
+export interface StoredMessage {
+  readonly id: MessageId
+  readonly message: OldMessage
+  /** False: a person or the engine has had a part in it. It is never changed. */
+  readonly isImported: boolean
+}
+
+/** A message of the thread as it is to be. */
+export interface MergedMessage extends NamedMessage {
+  /** `kept`: as it is stored. `left`: something new of it was read, and it may not be changed. */
+  readonly fate: 'kept' | 'changed' | 'added' | 'left'
+  /** It is among what was read. */
+  readonly isRead: boolean
+}
+
+export interface MergedThread {
+  readonly messages: readonly MergedMessage[]
+  /** How many messages that were read are stored already. */
+  readonly known: number
+}
+
+/**
+ * What is stored and what was read now, as one thread. A message that is stored stays where it is and
+ * is changed only by what has ended since; what is new is put where it belongs by the messages around
+ * it that both have, and by dates.
+ */
+export function mergeThread(
+  stored: readonly StoredMessage[],
+  read: readonly NamedMessage[],
+  orphans: readonly Orphan[],
+  report: Report,
+): MergedThread {
+  const places = findPlaces(stored, read)
+  const entries: MergedMessage[] = stored.map(({ id, message }) => ({
+    ...{ id, message, index: -1, fate: 'kept', isRead: false },
+  }))
+  const isChangeable = (place: number) => stored[place]?.isImported === true
+  const change = (place: number, message: OldTurn, index: number) => {
+    const entry = entries[place] as MergedMessage
+    entries[place] = isChangeable(place)
+      ? { ...entry, message, index, fate: 'changed' }
+      : { ...entry, index, fate: 'left' }
+  }
+  let known = 0
+  const added = new Map<number, MergedMessage[]>()
+  const gaps = createGaps(stored, read, places)
+  let guesses = 0
+  for (const [nth, item] of read.entries()) {
+    const place = places[nth]
+    if (place !== undefined) {
+      known++
+      const entry = entries[place] as MergedMessage
+      entries[place] = { ...entry, isRead: true }
+      const old = entry.message
+      const merged =
+        old.kind === 'turn' && item.message.kind === 'turn'
+          ? mergeTurn(old, item.message)
+          : undefined
+      if (merged !== undefined) change(place, merged, item.index)
+      continue
+    }
+    const gap = gaps.find(nth)
+    if (gap.isGuess && guesses++ === 0) {
+      report.guess(item.index, 'Where it stands among what is stored is a guess: it has no date.')
+    }
+    const others = added.get(gap.place) ?? []
+    added.set(gap.place, [...others, { ...item, fate: 'added', isRead: true }])
+  }
+  for (const orphan of orphans) {
+    const at = entries.findLastIndex(
+      ({ message }) => findLeft(message, orphan.callId) !== undefined,
+    )
+    const found = entries[at]
+    if (found?.message.kind !== 'turn') report.fail(orphan.index, noCall)
+    else change(at, settleIn(found.message, orphan), orphan.index)
+  }
+  const all: MergedMessage[] = []
+  for (let place = 0; place <= entries.length; place++) {
+    all.push(...(added.get(place) ?? []))
+    const entry = entries[place]
+    if (entry !== undefined) all.push(entry)
+  }
+  return {
+    messages: joinEdges(all, new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))),
+    known,
+  }
+}
+
+/** For each message that was read, the stored one that it is. */
+function findPlaces(
+  stored: readonly StoredMessage[],
+  read: readonly NamedMessage[],
+): readonly (number | undefined)[] {
+  const byId = new Map(stored.map(({ id }, place) => [id as string, place]))
+  const taken = new Set<number>()
+  return read.map(({ id, message, joins }, nth) => {
+    const others = message.kind === 'turn' ? (message.otherIds ?? []) : []
+    // A turn that has grown may go by the id of its last row, and was stored by that of its first.
+    let place = [id, ...others].map((some) => byId.get(some)).find((some) => some !== undefined)
+    const isAtEdge = nth === 0 || nth === read.length - 1
+    if (place === undefined && isAtEdge && joins !== undefined && message.kind === 'turn') {
+      const found = stored.findIndex(
+        ({ message: old }) => old.kind === 'turn' && holds(old, message),
+      )
+      place = found < 0 ? undefined : found
+    }
+    if (place === undefined || taken.has(place)) return undefined
+    if ((stored[place]?.message.kind === 'turn') !== (message.kind === 'turn')) return undefined
+    taken.add(place)
+    return place
+  })
+}
+
+/** Whether a turn has these rows already: a page that is read again may begin in the middle of it. */
+function holds(turn: OldTurn, piece: OldTurn): boolean {
+  const known = callsIn(turn)
+  return (
+    piece.steps.length > 0 &&
+    piece.steps.every((step) => {
+      const calls = step.parts.filter((part) => part.type === 'call')
+      const hasCalls = calls.every((call) =>
+        known.some((other) => other.id === call.id && isSameCall(other, call)),
+      )
+      const text = textOfStep(step)
+      const hasText =
+        text === '' ||
+        turn.steps.some((other) => other.at === step.at && textOfStep(other) === text)
+      return hasCalls && hasText && (calls.length > 0 || (text !== '' && step.at !== undefined))
+    })
+  )
+}
+
+/** With the same arguments at the same time; or the result of it alone, of which its call is unknown. */
+const isSameCall = (stored: OldCall, call: OldCall): boolean =>
+  call.name === unnamed
+    ? stored.endedAt === call.endedAt
+    : stored.name === call.name && (call.createdAt ?? stored.createdAt) === stored.createdAt
+
+/** Says of each new message before which stored one it belongs. */
+function createGaps(
+  stored: readonly StoredMessage[],
+  read: readonly NamedMessage[],
+  places: readonly (number | undefined)[],
+) {
+  const dateOf = (place: number) => stored[place]?.message.at
+  let from = 0
+  return {
+    find(nth: number): { readonly place: number; readonly isGuess: boolean } {
+      for (let before = nth - 1; before >= 0; before--) {
+        const place = places[before]
+        if (place === undefined) continue
+        from = Math.max(from, place + 1)
+        break
+      }
+      const next = places.find(
+        (place, index) => index > nth && place !== undefined && place >= from,
+      )
+      const to = next ?? stored.length
+      const at = read[nth]?.message.at
+      if (to === from || at === undefined) {
+        const isGuess = to > from
+        from = to
+        return { place: to, isGuess }
+      }
+      // A page that is older as a whole goes before, also where two messages have one date.
+      const isOlder = (read[0]?.message.at ?? at) < (dateOf(from) ?? at)
+      const isBefore = (date: number) => (isOlder ? date < at : date <= at)
+      let place = from
+      while (place < to && isBefore(dateOf(place) ?? at)) place++
+      from = place
+      return { place, isGuess: false }
+    },
+  }
+}
+
+const isLeft = (call: OldCall): boolean =>
+  !hasEnded(call) ||
+  (typeof call.outcome === 'object' &&
+    ['interrupted', 'unknown', 'stopped'].includes(call.outcome.state))
+
+function findLeft(message: OldMessage, callId: string): OldCall | undefined {
+  if (message.kind !== 'turn') return undefined
+  return callsIn(message).findLast((call) => call.id === callId && isLeft(call))
+}
+
+function settleIn(turn: OldTurn, { callId, end }: Orphan): OldTurn {
+  const left = findLeft(turn, callId)
+  const { ending: _, ...rest } = turn
+  return {
+    ...rest,
+    steps: turn.steps.map((step) => ({
+      ...step,
+      parts: step.parts.map((part) => (part === left ? end(left) : part)),
+    })),
+  }
+}
+
+/** A page may end in the middle of a turn: what stands on either side of its edge is one turn. */
+function joinEdges(
+  messages: readonly MergedMessage[],
+  fixed: ReadonlySet<MessageId>,
+): readonly MergedMessage[] {
+  const joined: MergedMessage[] = []
+  /** Whether the last piece of the last message was read now. */
+  let endsNew = false
+  for (const item of messages) {
+    const last = joined.at(-1)
+    const isNew = item.fate === 'added'
+    const isEdge =
+      last !== undefined &&
+      endsNew !== isNew &&
+      !fixed.has(last.id) &&
+      !fixed.has(item.id) &&
+      goesOn(last, item, isNew ? item.joins : last.joins)
+    if (isEdge) {
+      const message = joinTurns(last.message as OldTurn, item.message as OldTurn)
+      const id = last.fate === 'added' && !isNew ? item.id : last.id
+      const index = Math.max(last.index, item.index)
+      const fate = last.fate === 'added' && isNew ? 'added' : 'changed'
+      const joins = item.joins ?? last.joins
+      joined[joined.length - 1] = withDefined({ id, index, message, fate, isRead: true } as const, {
+        joins,
+      })
+    } else joined.push(item)
+    endsNew = isNew
+  }
+  return joined
+}
+
+function goesOn(first: MergedMessage, second: MergedMessage, how: NamedMessage['joins']): boolean {
+  if (first.message.kind !== 'turn' || second.message.kind !== 'turn') return false
+  if (how === undefined || !isUnanswered(first.message)) return false
+  return how === 'by-shape' || first.id === second.id
+}

@@ -1,0 +1,193 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { sameJson } from '../views/same-json.ts'
+import { idOf, objectOf, textOf } from './old-fields.ts'
+import { hasEnded, type MessagePart, type Mend, type OldCall, type OldText } from './old-message.ts'
+import {
+  findOpenCall,
+  type InvocationContext,
+  readToolInvocation,
+  readToolResult,
+  type ToolAnswer,
+} from './old-call.ts'
+import { readArtifactPart, readToolPart } from './tool-part.ts'
+import { readFile } from './user-message.ts'
+
+/** The parts of an assistant message. One that cannot be read is left out and said so. */
+export function readParts(
+  values: readonly Json[],
+  context: InvocationContext,
+): readonly MessagePart[] {
+  const { mend } = context
+  const parts: MessagePart[] = []
+  for (const [index, value] of values.entries()) {
+    const part = readPart(value, context)
+    if (part.type === 'unreadable') mend(`parts[${index}]: ${part.why}: it was left out.`)
+    else if (part.type !== 'answer') parts.push(part)
+    else {
+      const at = findOpenCall(parts, part.callId)
+      const call = parts[at]
+      if (call === undefined) mend(`parts[${index}]: A result has no call: it was left out.`)
+      else parts[at] = { ...call, ...part.end }
+    }
+  }
+  return mergeRepeatedCalls(parts, mend)
+}
+
+export type ReadPart =
+  | MessagePart
+  | ToolAnswer
+  | { readonly type: 'unreadable'; readonly why: string }
+
+/** One part of an assistant message, of any AI SDK from 4 to 7. */
+export function readPart(value: Json, context: InvocationContext): ReadPart {
+  if (!isJsonObject(value)) return unreadable('A part is not an object')
+  const type = textOf(value, 'type') ?? ''
+  switch (type) {
+    case 'step-start':
+      return { type }
+    case 'text':
+      return readText('text', textOf(value, 'text'), value)
+    case 'reasoning':
+      return readText('reasoning', readReasoning(value), value)
+    case 'tool-invocation': {
+      const invocation = objectOf(value, 'toolInvocation')
+      return invocation === undefined
+        ? unreadable('A tool-invocation part has no invocation')
+        : readToolInvocation(invocation, context)
+    }
+    case 'source':
+    case 'source-url':
+    case 'source-document':
+      return readSource(objectOf(value, 'source') ?? value, type)
+    case 'file':
+    case 'reasoning-file': {
+      const file = readFile(value)
+      if (file === undefined) return unreadable('A file has neither an address nor bytes')
+      const { mediaType, url } = file
+      return withDefined({ type, mediaType, url }, metadata(value))
+    }
+    case 'custom':
+      return withDefined(
+        { type, kind: textOf(value, 'kind') ?? 'unknown' } as const,
+        metadata(value),
+      )
+    case 'steering-message':
+      // What a person threw in while the assistant worked. A turn has no place for it but this.
+      return { type: 'data', name: type, data: value }
+    case 'tool-call':
+      // In a model message. A tool of the name "call" has a state.
+      return 'state' in value
+        ? readToolPart(value, context.at, context.mend)
+        : readToolInvocation(value, context)
+    case 'tool-result':
+      return 'state' in value
+        ? readToolPart(value, context.at, context.mend)
+        : readToolResult(value)
+    case 'tool-approval-request':
+      return 'state' in value ? readToolPart(value, context.at, context.mend) : unknownPart(type)
+    case 'artifact':
+      return readArtifactPart(value)
+    case 'dynamic-tool':
+      return readToolPart(value, context.at, context.mend)
+    default:
+      return readNamed(value, type, context)
+  }
+}
+
+const unreadable = (why: string): ReadPart => ({ type: 'unreadable', why })
+const unknownPart = (type: string): ReadPart =>
+  unreadable(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known`)
+const metadata = (part: JsonObject) => ({ providerMetadata: objectOf(part, 'providerMetadata') })
+
+function readNamed(part: JsonObject, type: string, { at, mend }: InvocationContext): ReadPart {
+  if (type.startsWith('tool-') && type !== 'tool-') return readToolPart(part, at, mend)
+  if (type.startsWith('data-') && type !== 'data-' && part.data !== undefined) {
+    const name = type.slice('data-'.length)
+    return withDefined({ type: 'data', name, data: part.data } as const, { id: idOf(part, 'id') })
+  }
+  if (!/^[a-z][\w-]*$/i.test(type)) return unknownPart(type)
+  // Nothing that was stored is lost because nobody knows it here.
+  mend(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known: it is kept as data.`)
+  const { type: _, ...data } = part
+  return { type: 'data', name: type.slice(0, 80), data }
+}
+
+function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {
+  if (text === undefined) return unreadable(`A ${type} part has no text`)
+  const block = type === 'reasoning' ? idOf(part, 'id') : undefined
+  return withDefined({ type, text }, { block, ...metadata(part) })
+}
+
+/** AI SDK 4 has the text in `reasoning`, and the same in pieces in `details`. */
+function readReasoning(part: JsonObject): string | undefined {
+  const text = textOf(part, 'text', 'reasoning')
+  if (text !== undefined || !Array.isArray(part.details)) return text
+  return (part.details as readonly Json[])
+    .flatMap((detail) => (isJsonObject(detail) ? (textOf(detail, 'text') ?? []) : []))
+    .join('')
+}
+
+function readSource(source: JsonObject, type: string): ReadPart {
+  const sourceId = idOf(source, 'sourceId', 'id')
+  const url = textOf(source, 'url')
+  const title = textOf(source, 'title')
+  if (type === 'source-document' || (url === undefined && source.sourceType === 'document')) {
+    return withDefined(
+      {
+        type: 'source-document',
+        sourceId: sourceId ?? title ?? '',
+        mediaType: textOf(source, 'mediaType') ?? 'application/octet-stream',
+        title: title ?? '',
+      } as const,
+      { filename: textOf(source, 'filename'), ...metadata(source) },
+    )
+  }
+  if (url === undefined) return unreadable('A source has no address')
+  return withDefined({ type: 'source-url', sourceId: sourceId ?? url, url } as const, {
+    title,
+    ...metadata(source),
+  })
+}
+
+/**
+ * A call that stands twice in a message is one call, and what was said last of it holds (CD5), unless
+ * it had ended before that: an end stays one (CL2). Some providers give two calls one id: those differ
+ * in name, or in arguments that both are whole.
+ */
+export function mergeRepeatedCalls<Part extends MessagePart>(
+  parts: readonly Part[],
+  mend: Mend,
+): readonly Part[] {
+  const merged: Part[] = []
+  const places = new Map<string, number[]>()
+  for (const part of parts) {
+    if (part.type !== 'call' || part.id === undefined) {
+      merged.push(part)
+      continue
+    }
+    const same = places.get(part.id) ?? []
+    const at = same.find((place) => isSameCall(merged[place] as OldCall, part))
+    if (at === undefined) {
+      places.set(part.id, [...same, merged.length])
+      merged.push(part)
+    } else {
+      const isBack = !hasEnded(part) && hasEnded(merged[at] as OldCall)
+      const which = isBack ? 'the one that ended' : 'the last one'
+      mend(`The call ${part.id} stood there twice: ${which} holds.`)
+      if (!isBack) merged[at] = part
+    }
+  }
+  return merged
+}
+
+function isSameCall(left: OldCall, right: OldCall): boolean {
+  if (left.name !== right.name) return false
+  if (!hasEnded(left)) return true
+  return (
+    left.input.kind !== right.input.kind ||
+    (left.input.kind === 'complete' &&
+      right.input.kind === 'complete' &&
+      sameJson(left.input.value, right.input.value))
+  )
+}

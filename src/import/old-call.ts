@@ -1,0 +1,223 @@
+import type { CallInput } from '../core/call.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import {
+  type CallMarks,
+  denied,
+  failureOf,
+  isOurCall,
+  judgeCall,
+  readChatOutcome,
+  readMarks,
+  readStatusOutcome,
+  succeeded,
+} from './call-outcome.ts'
+import {
+  fieldOf,
+  flagOf,
+  idOf,
+  objectOf,
+  parseJsonText,
+  readOldDate,
+  stepOf,
+  textOf,
+  valueOf,
+} from './old-fields.ts'
+import { hasEnded, type Mend, type MessagePart, type OldCall } from './old-message.ts'
+
+/** The name of a tool. It is shown, stored and compared, so what no database takes is replaced. */
+export function readToolName(object: JsonObject): string {
+  const name = textOf(object, 'toolName', 'tool_name', 'name', 'tool') ?? ''
+  return name.trim() === '' ? unnamed : name.replaceAll(/\p{Cc}|\p{Cs}/gu, '\u{fffd}')
+}
+
+/** The tool of a call that does not say it. */
+export const unnamed = 'unknown'
+
+/**
+ * Arguments that may be a value or the JSON text of one. Text that was cut off is kept as it is: no
+ * made-up arguments. `exact`: a text is a value like any other, unless it holds an object.
+ */
+export function readArguments(value: Json | undefined, exact = false): CallInput {
+  if (typeof value !== 'string') {
+    return { kind: 'complete', value: value ?? (exact && value === null ? null : {}) }
+  }
+  const parsed = parseJsonText(value)
+  if (isJsonObject(parsed)) return { kind: 'complete', value: parsed }
+  if (exact) return { kind: 'complete', value }
+  // A tool without arguments (CL7).
+  if (value.trim() === '') return { kind: 'complete', value: {} }
+  if (parsed !== undefined) return { kind: 'complete', value: parsed }
+  return /^\s*[{[]/.test(value) ? { kind: 'partial', text: value } : { kind: 'complete', value }
+}
+
+/**
+ * Which tool was called, with what, by whatever names. OpenAI has both in `function`. `exact`: we wrote
+ * it ourselves, and arguments that are text are not the JSON of something else.
+ */
+export function readCallHead(
+  call: JsonObject,
+  exact = false,
+): Pick<OldCall, 'type' | 'id' | 'name' | 'input'> {
+  const named = objectOf(call, 'function') ?? call
+  const id = idOf(call, 'id', 'toolCallId', 'tool_call_id', 'callId', 'call_id')
+  const args = valueOf(named, 'args', 'arguments', 'input', 'parameters')
+  const head = {
+    type: 'call',
+    name: readToolName(named),
+    input: readArguments(args, exact),
+  } as const
+  return id === undefined ? head : { ...head, id }
+}
+
+/** A call as it stands in `toolCalls`. `isExact`: `projectChatMessage` wrote it. */
+export function readChatCall(
+  call: JsonObject,
+  at: number,
+  mend: Mend,
+  isExact = isOurCall(call),
+): OldCall {
+  const date = (...names: readonly string[]) => readOldDate(fieldOf(call, ...names))
+  const head = readCallHead(call, isExact)
+  const read = readChatOutcome(head.name, call, at, mend)
+  return withDefined(
+    { ...head, ...read },
+    {
+      step: stepOf(call),
+      createdAt: date('createdAt', 'created_at'),
+      startedAt: date('startedAt', 'started_at') ?? (isExact ? undefined : read.startedAt),
+      endedAt: date('completedAt', 'completed_at', 'endedAt', 'ended_at'),
+    },
+  )
+}
+
+/** An entry of `tools_used`. What is there has run; some apps kept no more than that. */
+export function readUsedTool(entry: JsonObject, at: number, mend: Mend): OldCall {
+  const head = readCallHead(entry)
+  const read = readStatusOutcome(head.name, entry, at, mend)
+  if (read.outcome !== 'open' || textOf(entry, 'status', 'state') !== undefined) {
+    return { ...head, ...read }
+  }
+  mend(`No result of ${head.name} was kept: it is null.`)
+  return { ...head, ...read, ...succeeded(null) }
+}
+
+export interface InvocationContext {
+  readonly marksOf: (toolCallId: string | undefined) => CallMarks
+  /** Written by `projectVercelMessage`, which never writes arguments as JSON text. */
+  readonly isExact: boolean
+  readonly at: number
+  readonly mend: Mend
+}
+
+/** Of messages that nobody annotated. */
+export const plainContext = (at: number, mend: Mend): InvocationContext => ({
+  marksOf: () => ({}),
+  isExact: false,
+  at,
+  mend,
+})
+
+/** A tool invocation of AI SDK 3 and 4: from a part, or from the older `toolInvocations`. */
+export function readToolInvocation(
+  invocation: JsonObject,
+  { marksOf, isExact, at, mend }: InvocationContext,
+): OldCall {
+  const id = idOf(invocation, 'toolCallId', 'tool_call_id')
+  const marks = { ...readMarks(invocation, mend), ...marksOf(id) }
+  const state = textOf(invocation, 'state')
+  const args = valueOf(invocation, 'args', 'input')
+  const hasResult = state === 'result' || Object.hasOwn(invocation, 'result')
+  const isWhole = state !== 'partial-call' || hasResult
+  const name = readToolName(invocation)
+  return withDefined(
+    {
+      type: 'call',
+      name,
+      input: isWhole
+        ? readArguments(args, isExact)
+        : ({
+            kind: 'partial',
+            text: typeof args === 'string' ? args : textOfPartial(args),
+          } as const),
+      ...judgeCall(
+        name,
+        hasResult ? { value: invocation.result ?? null } : undefined,
+        marks,
+        at,
+        mend,
+      ),
+    } as const,
+    {
+      id,
+      step: stepOf(invocation),
+      // These only in a model message.
+      providerExecuted: invocation.providerExecuted === true ? (true as const) : undefined,
+      providerMetadata: objectOf(invocation, 'providerMetadata', 'providerOptions'),
+    },
+  )
+}
+
+const textOfPartial = (args: unknown): string => (args === undefined ? '' : JSON.stringify(args))
+
+/** What a call gave, where that is told apart from the call. */
+export interface ToolAnswer {
+  readonly type: 'answer'
+  readonly callId?: string
+  readonly end: Pick<OldCall, 'outcome' | 'decision'>
+}
+
+/** A message of the role `tool`: one result, as OpenAI has it, or a list of them, as the AI SDK has. */
+export function readToolMessage(message: JsonObject, mend: Mend): readonly ToolAnswer[] {
+  const content = fieldOf(message, 'content')
+  if (idOf(message, 'tool_call_id', 'toolCallId') !== undefined || !Array.isArray(content)) {
+    return [readToolResult({ ...message, result: toValue(content) })]
+  }
+  return (content as readonly Json[]).flatMap((part, index) => {
+    if (isJsonObject(part) && part.type === 'tool-result') return [readToolResult(part)]
+    mend(`content[${index}]: It is no result of a tool: it was left out.`)
+    return []
+  })
+}
+
+/** OpenAI knows text only, so that what a tool gave is there as JSON text. */
+function toValue(content: Json | undefined): Json {
+  if (Array.isArray(content)) {
+    const texts = (content as readonly Json[]).map((part) =>
+      isJsonObject(part) ? textOf(part, 'text') : undefined,
+    )
+    return texts.every((text) => text !== undefined) ? texts.join('') : (content as Json)
+  }
+  const parsed = typeof content === 'string' ? parseJsonText(content) : undefined
+  return typeof parsed === 'object' && parsed !== null ? parsed : (content ?? null)
+}
+
+export function readToolResult(part: JsonObject): ToolAnswer {
+  const callId = idOf(part, 'toolCallId', 'tool_call_id')
+  const end = readEnd(part)
+  return callId === undefined ? { type: 'answer', end } : { type: 'answer', callId, end }
+}
+
+function readEnd(part: JsonObject): ToolAnswer['end'] {
+  const plain = valueOf(part, 'result', 'output') ?? null
+  if (flagOf(part, 'isError', 'is_error') === true) return { outcome: failureOf(undefined, plain) }
+  // From AI SDK 5 on it says in `output` what it is.
+  const output = objectOf(part, 'output') ?? {}
+  switch (output.type) {
+    case 'execution-denied':
+      return denied(textOf(output, 'reason'))
+    case 'error-text':
+    case 'error-json':
+      return { outcome: failureOf(undefined, output.value) }
+    case 'text':
+    case 'json':
+    case 'content':
+      return succeeded(output.value ?? null)
+    default:
+      return succeeded(plain)
+  }
+}
+
+/** The place of the last open call of that id; -1 if there is none. */
+export const findOpenCall = (parts: readonly MessagePart[], callId: string | undefined): number =>
+  parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))

@@ -1,0 +1,80 @@
+import type { CallInput, CallOrigin, CallOutcome, Decision } from '../core/call.ts'
+import type { CallId } from '../core/ids.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import type { ItemPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
+
+/** What every reader of old data makes, and what the facts are then written from. */
+export type OldMessage = OldUserMessage | OldTurn
+
+export interface OldUserMessage {
+  readonly kind: 'user'
+  readonly id?: string
+  readonly at?: number
+  readonly role: UserMessage['role']
+  readonly parts: readonly UserPart[]
+  readonly metadata?: Json
+}
+
+export interface OldTurn {
+  readonly kind: 'turn'
+  readonly id?: string
+  /** Ids of rows and messages that are in it, by which it may be known again. */
+  readonly otherIds?: readonly string[]
+  readonly at?: number
+  readonly metadata?: Json
+  readonly steps: readonly OldStep[]
+  /** Where the data says how it ended; otherwise that is seen from its steps. */
+  readonly ending?: TurnEnding
+  /** Where the data says no more than whether it is all there. */
+  readonly isComplete?: boolean
+}
+
+export interface OldStep {
+  readonly parts: readonly OldPart[]
+  readonly index?: number
+  readonly at?: number
+  /** `draft`: an attempt that was broken off and made again. `broken`: it ended too early. */
+  readonly flaw?: 'draft' | 'broken'
+}
+
+export type OldPart = OldText | ItemPart | OldCall
+
+/** A part of a message that has not been divided into steps. */
+export type MessagePart = OldPart | { readonly type: 'step-start' }
+
+export interface OldText {
+  readonly type: 'text' | 'reasoning'
+  readonly text: string
+  readonly block?: string
+  readonly providerMetadata?: JsonObject
+}
+
+export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
+  readonly type: 'call'
+  /** The id that the data gives it. */
+  readonly id?: string
+  /** The id that it has here already. */
+  readonly ownId?: CallId
+  readonly input: CallInput
+  readonly decision?: OldDecision
+  /** It had to be approved, whether or not anyone decided. */
+  readonly needsApproval?: true
+  /** `open`: nobody finished it (LE4). `waiting`: nobody decided on it. */
+  readonly outcome: CallOutcome | 'open' | 'waiting'
+  /** With an unknown outcome: a person chose to go on without knowing it. */
+  readonly wasSkipped?: true
+  /** What it had given when it was broken off. */
+  readonly partial?: Json
+  readonly resultProviderMetadata?: JsonObject
+  readonly step?: number
+  readonly createdAt?: number
+  readonly startedAt?: number
+  readonly endedAt?: number
+}
+
+export const hasEnded = ({ outcome }: OldCall): boolean => typeof outcome !== 'string'
+
+export type OldDecision = Pick<Decision, 'kind' | 'feedback' | 'automatic'>
+
+/** Says what was mended in the message or row that is being read. */
+export type Mend = (what: string) => void

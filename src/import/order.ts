@@ -1,0 +1,291 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { callLists, dateOf, idOf, listOf, objectOf, partListOf, unpack } from './old-fields.ts'
+import { entityOf, roleOf } from './old-names.ts'
+
+/** Where a list was found to begin, and on what grounds. */
+export interface FoundOrder {
+  /** The places of the list, oldest first. */
+  readonly places: readonly number[]
+  /** `given`: as the list has it. */
+  readonly basis: 'given' | 'dates' | 'ids' | 'shape'
+  /** Dates and ids do not settle it: another order would fit as well. */
+  readonly isGuess: boolean
+}
+
+type Kind = 'user' | 'calls' | 'result' | 'answer' | 'other'
+
+interface Item {
+  readonly place: number
+  readonly page: number
+  readonly kind: Kind
+  readonly date: number | undefined
+  /** Something that grows with time, where the ids of the whole list are of such a kind. */
+  readonly rank: bigint | undefined
+  readonly calls: readonly string[]
+  readonly answers: string | undefined
+  /** Of rows that we wrote: the turn, and the place in it. */
+  readonly own: readonly [turn: string, place: number] | undefined
+}
+
+/**
+ * Lists are given oldest first or newest first, whole or in pages, sometimes with one date for all of
+ * a turn. The order is the one that fits best to the dates, to ids that grow with time, and to the
+ * shape of a conversation: a result follows its call, an answer its question.
+ */
+export function findOrder(values: readonly Json[], pages: readonly number[] = []): FoundOrder {
+  const items = toItems(values, pages)
+  const given = items.map(({ place }) => place)
+  if (items.length < 2) return { places: given, basis: 'given', isGuess: false }
+  const first = costOf(items)
+  const isDated = items.some(({ date }) => date !== undefined && date !== items[0]?.date)
+  const isRanked = items[0]?.rank !== undefined
+  const isSettled = isDated || isRanked
+  // By far the most lists are in order, and no other order can be better than one without a fault.
+  if (isSettled && first.total === 0) return { places: given, basis: 'given', isGuess: false }
+  let best = { items, cost: first, basis: 'given' as FoundOrder['basis'] }
+  let rivals = 0
+  for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
+    if (isSameOrder(candidate, best.items)) continue
+    const cost = costOf(candidate)
+    if (cost.total === best.cost.total) rivals++
+    if (cost.total >= best.cost.total) continue
+    best = { items: candidate, cost, basis }
+    rivals = 0
+  }
+  const isGuess = isSettled ? best.cost.against > 0 : rivals > 0 || best.basis !== 'given'
+  return { places: best.items.map(({ place }) => place), basis: best.basis, isGuess }
+}
+
+type Candidate = readonly [FoundOrder['basis'], readonly Item[]]
+
+function* candidatesOf(
+  items: readonly Item[],
+  isDated: boolean,
+  isRanked: boolean,
+): Generator<Candidate> {
+  const why = isDated ? 'dates' : isRanked ? 'ids' : 'shape'
+  const reversed = items.toReversed()
+  yield [why, reversed]
+  const pages = Map.groupBy(items, ({ page }) => page)
+  if (pages.size > 1) {
+    const inPages = [...pages.values()]
+    yield [why, inPages.toReversed().flat()]
+    yield [why, inPages.flatMap((page) => page.toReversed())]
+    const byDate = inPages.toSorted((left, right) => compare(earliest(left), earliest(right)))
+    yield [why, byDate.flat()]
+    yield [why, byDate.flatMap((page) => page.toReversed())]
+  }
+  if (isRanked) yield ['ids', items.toSorted(byRank)]
+  if (!isDated) return
+  const dated = withDates(items)
+  const sort = (list: readonly Dated[], tie: (left: Item, right: Item) => number) =>
+    list.toSorted((left, right) => left.at - right.at || tie(left.item, right.item)).map(toItem)
+  yield ['dates', sort(dated, () => 0)]
+  yield ['dates', sort(dated.toReversed(), () => 0)]
+  yield ['dates', sort(dated, byKind)]
+  yield ['dates', sort(dated.toReversed(), byKind)]
+  if (isRanked) yield ['dates', sort(dated, byRank)]
+}
+
+/** What counts against an order. Of a single result before its call its reader knows what to make. */
+const weights = { result: 2, shape: 2, date: 1, beginning: 0.5 } as const
+
+interface Cost {
+  readonly total: number
+  /** Of what cannot be right: against the dates, or a result before its call. */
+  readonly against: number
+}
+
+function costOf(items: readonly Item[]): Cost {
+  const first = items.find(({ kind }) => kind !== 'other')
+  let shape = first === undefined || first.kind === 'user' ? 0 : weights.beginning
+  let against = 0
+  const called = new Map<string, number>()
+  const early = new Set<string>()
+  const turns = new Map<string, number>()
+  let before: Item | undefined
+  for (const item of items) {
+    for (const id of item.calls) {
+      if (early.delete(id)) against += weights.result
+      else called.set(id, (called.get(id) ?? 0) + 1)
+    }
+    if (item.answers !== undefined) {
+      // Some providers begin again with every turn: each call is answered once.
+      const open = called.get(item.answers) ?? 0
+      if (open > 0) called.set(item.answers, open - 1)
+      else early.add(item.answers)
+    }
+    if (item.own !== undefined) {
+      const [turn, place] = item.own
+      if ((turns.get(turn) ?? -1) > place) against += weights.result
+      turns.set(turn, place)
+    }
+    if (before !== undefined) {
+      if (isAgainstTime(before, item)) against += weights.date
+      if (isOddAfter(before.kind, item.kind)) shape += weights.shape
+    }
+    before = item
+  }
+  return { total: shape + against, against }
+}
+
+function isAgainstTime(before: Item, after: Item): boolean {
+  if (before.date !== undefined && after.date !== undefined && before.date !== after.date) {
+    return before.date > after.date
+  }
+  return before.rank !== undefined && after.rank !== undefined && before.rank > after.rank
+}
+
+const odd: Readonly<Record<Kind, readonly Kind[]>> = {
+  user: ['result', 'user'],
+  calls: ['user'],
+  result: ['user'],
+  answer: ['result', 'calls', 'answer'],
+  other: [],
+}
+const isOddAfter = (before: Kind, after: Kind): boolean => odd[before].includes(after)
+
+const kinds: readonly Kind[] = ['user', 'other', 'calls', 'result', 'answer']
+const byKind = (left: Item, right: Item): number =>
+  kinds.indexOf(left.kind) - kinds.indexOf(right.kind)
+const byRank = (left: Item, right: Item): number => compare(left.rank ?? 0n, right.rank ?? 0n)
+
+const compare = <Value extends number | bigint>(left: Value, right: Value): number =>
+  left < right ? -1 : left > right ? 1 : 0
+
+const earliest = (page: readonly Item[]): number =>
+  page.reduce((least, { date }) => Math.min(least, date ?? least), Number.POSITIVE_INFINITY)
+
+interface Dated {
+  readonly item: Item
+  readonly at: number
+}
+const toItem = ({ item }: Dated): Item => item
+
+/** What has no date stands with what it was given after. */
+function withDates(items: readonly Item[]): readonly Dated[] {
+  let at = items.find(({ date }) => date !== undefined)?.date ?? 0
+  return items.map((item) => {
+    at = item.date ?? at
+    return { item, at }
+  })
+}
+
+const isSameOrder = (left: readonly Item[], right: readonly Item[]): boolean =>
+  left.every((item, index) => item === right[index])
+
+function toItems(values: readonly Json[], pages: readonly number[]): readonly Item[] {
+  const rankOf = findRanks(values)
+  return values.map((value, place) => {
+    const page = pages[place] ?? 0
+    if (!isJsonObject(value)) return { ...plain, place, page, date: undefined, rank: undefined }
+    const date = dateOf(value)
+    return { ...readShape(value), place, page, date, rank: rankOf(value) }
+  })
+}
+
+const plain = { kind: 'other', calls: [], answers: undefined, own: undefined } as const
+
+type Shape = Pick<Item, 'kind' | 'calls' | 'answers' | 'own'>
+
+function readShape(value: JsonObject): Shape {
+  const entity = entityOf(value)
+  const calls = callIdsOf(value)
+  if (entity !== undefined) {
+    switch (entity) {
+      case 'USER':
+        return { ...plain, kind: 'user' }
+      case 'SYSTEM':
+        return plain
+      case 'TOOL':
+        return { ...plain, kind: 'result', answers: answeredIn(value) }
+      default:
+        return {
+          ...plain,
+          kind: entity === 'AI_TOOL' ? 'calls' : 'answer',
+          calls,
+          own: ownPlace(value),
+        }
+    }
+  }
+  switch (roleOf(value)) {
+    case 'user':
+      return { ...plain, kind: 'user' }
+    case 'tool':
+      return { ...plain, kind: 'result', answers: answeredIn(value) }
+    case 'assistant':
+      // Only messages of a model have their results elsewhere.
+      return { ...plain, kind: calls.length > 0 && isOpenList(value) ? 'calls' : 'answer', calls }
+    default:
+      return plain
+  }
+}
+
+/** As OpenAI and the AI SDK send them to a model: calls without a word on what became of them. */
+const isOpenList = (value: JsonObject): boolean =>
+  value.content === null || value.content === '' || Array.isArray(value.content)
+
+function callIdsOf(value: JsonObject): readonly string[] {
+  const content = unpack(value.content)
+  const lists = [value, ...(isJsonObject(content) ? [content] : [])]
+  return [...lists.flatMap((from) => listOf(from, ...callLists)), ...partListOf(value)].flatMap(
+    (call) => {
+      const id = isJsonObject(call)
+        ? idOf(call, 'id', 'toolCallId', 'tool_call_id', 'callId', 'call_id')
+        : undefined
+      return id === undefined ? [] : [id]
+    },
+  )
+}
+
+function answeredIn(value: JsonObject): string | undefined {
+  const inside = objectOf(value, 'content') ?? {}
+  return (
+    idOf(inside, 'toolCallId', 'tool_call_id') ??
+    idOf(value, 'toolCallId', 'tool_call_id') ??
+    partListOf(value).flatMap((part) =>
+      isJsonObject(part) ? (idOf(part, 'toolCallId', 'tool_call_id') ?? []) : [],
+    )[0]
+  )
+}
+
+/** `projectEntityRows` numbers the rows of a turn. */
+function ownPlace(row: JsonObject): Item['own'] {
+  const turn = idOf(row, 'messageId')
+  const id = idOf(row, 'id')
+  if (turn === undefined || id?.startsWith(`${turn}:`) !== true) return undefined
+  const place = Number(id.slice(turn.length + 1))
+  return Number.isSafeInteger(place) ? [turn, place] : undefined
+}
+
+const ulid = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i
+const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const objectId = /^[0-9a-f]{24}$/i
+
+/**
+ * Ids that grow with time: numbers, the same word with a number, UUIDs of version 7, ULIDs, the ids of
+ * MongoDB. All of a list are of one such kind, or none of them says anything.
+ */
+function findRanks(values: readonly Json[]): (value: JsonObject) => bigint | undefined {
+  const nameOf = (value: Json) =>
+    isJsonObject(value) ? idOf(value, 'id', 'message_id', 'messageId', '_id') : undefined
+  const ids = values.map(nameOf)
+  const all = (fits: RegExp) => ids.every((id) => id !== undefined && fits.test(id))
+  const read = (toRank: (id: string) => bigint) => (value: JsonObject) =>
+    toRank(nameOf(value) ?? '')
+  if (ids.length === 0 || new Set(ids).size < ids.length) return () => undefined
+  if (all(/^\d{1,18}$/)) return read(BigInt)
+  if (all(uuid7)) return read((id) => BigInt(`0x${id.replaceAll('-', '')}`))
+  if (all(objectId)) return read((id) => BigInt(`0x${id.slice(0, 8)}${id.slice(18)}`))
+  if (all(ulid)) return read(readBase32)
+  const word = /^(\D*)\d{1,18}$/.exec(ids[0] ?? '')?.[1]
+  if (word === undefined || !ids.every((id) => isNumbered(id, word))) return () => undefined
+  return read((id) => BigInt(id.slice(word.length)))
+}
+
+const isNumbered = (id: string | undefined, word: string): boolean =>
+  id?.startsWith(word) === true && /^\d{1,18}$/.test(id.slice(word.length))
+
+const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const readBase32 = (id: string): bigint =>
+  Array.from(id.toUpperCase()).reduce((sum, digit) => sum * 32n + BigInt(digits.indexOf(digit)), 0n)

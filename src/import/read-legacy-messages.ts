@@ -1,0 +1,59 @@
+import type { NewEvent } from '../core/event.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import { noCall, type OldThread } from './entity-turns.ts'
+import { createIdKeeper, type IsTaken } from './import-ids.ts'
+import { createMessageNamer, toUnits } from './import-units.ts'
+import { toKnownNames } from './old-names.ts'
+import { type ListOptions, readMessages } from './read-messages.ts'
+import { createReport, type Failed, type Mended, type Report } from './report.ts'
+import { toJson } from './to-json.ts'
+
+export interface LegacyOptions extends ListOptions {
+  readonly threadId: string
+  /** Ids that something else has already; those are not kept. */
+  readonly isTaken?: IsTaken
+}
+
+export interface LegacyReading {
+  readonly events: readonly NewEvent[]
+  readonly mended: readonly Mended[]
+  readonly guessed: readonly Mended[]
+  readonly failed: readonly Failed[]
+  readonly counts: { readonly messages: number; readonly calls: number }
+}
+
+/**
+ * The messages of one old thread as events of today, oldest first. Never throws: what cannot be read
+ * is named in `failed`, and everything else is kept. The same data gives the same events.
+ */
+export function readLegacyMessages(
+  messages: readonly unknown[],
+  options: LegacyOptions,
+): LegacyReading {
+  const report = createReport()
+  const thread = readOldMessages(messages, options, report)
+  for (const { index } of thread.orphans) report.fail(index, noCall)
+  const ids = createIdKeeper(options.threadId, options.isTaken)
+  const mendAt = (index: number) => (what: string) => report.mend(index, what)
+  const namer = createMessageNamer(ids)
+  const named = thread.messages.map((message) => namer.name(message, mendAt(message.index)))
+  const units = toUnits(named, { at: options.at, ids, replyTo: null, isFollowed: false, mendAt })
+  const { mended, guessed, failed } = report
+  const calls = units.reduce((sum, { states }) => sum + states.length, 0)
+  const counts = { messages: units.length, calls }
+  return { events: units.flatMap(({ events }) => events), mended, guessed, failed, counts }
+}
+
+/** The messages of one old thread in their order, before they have ids of their own. */
+export function readOldMessages(
+  messages: readonly unknown[],
+  options: ListOptions,
+  report: Report,
+): OldThread {
+  const values = messages.map((message, index): Json => {
+    const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
+    const value = toJson(message, cut) ?? null
+    return isJsonObject(value) ? toKnownNames(value) : value
+  })
+  return readMessages(values, options, report)
+}

@@ -1,0 +1,271 @@
+import { assertNever } from '../core/assert-never.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { sameJson } from '../views/same-json.ts'
+import { readCommentaryMessage } from './commentary.ts'
+import { detectFormat, type LegacyFormat } from './detect-format.ts'
+import {
+  type ListedValue,
+  noCall,
+  type OldThread,
+  type Orphan,
+  type PlacedMessage,
+  readEntityRows,
+} from './entity-turns.ts'
+import { mergeTurn } from './merge-turn.ts'
+import {
+  findOpenCall,
+  plainContext,
+  readChatCall,
+  readToolMessage,
+  type ToolAnswer,
+  unnamed,
+} from './old-call.ts'
+import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
+import type { Mend, OldMessage, OldTurn } from './old-message.ts'
+import { roleOf } from './old-names.ts'
+import { findOrder } from './order.ts'
+import type { Report } from './report.ts'
+import { addListedCalls } from './steps.ts'
+import { readToolsUsedMessage } from './tools-used.ts'
+import { readUiMessage } from './ui-message.ts'
+import { readUserMessage } from './user-message.ts'
+import { readInvocations, readVercelMessage } from './vercel-message.ts'
+
+export interface ListOptions {
+  readonly format: LegacyFormat | 'auto'
+  /** The date of what has none. */
+  readonly at: number
+  /** The list is known to be oldest first: whatever its dates say. */
+  readonly isOrdered?: boolean
+  /** The page that each came with, where the list was given in pages. */
+  readonly pages?: readonly number[]
+}
+
+/** A list of any format as messages, oldest first. Rows that stand together are read together. */
+export function readMessages(
+  values: readonly Json[],
+  { format, at, isOrdered, pages }: ListOptions,
+  report: Report,
+): OldThread {
+  const repeats = findRepeats(values)
+  for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
+  const kept = [...values.keys()].filter((index) => !repeats.has(index))
+  const places = isOrdered === true ? kept : putInOrder(kept, values, pages, report)
+  const listed = places.map((index) => ({ index, value: values[index] as Json }))
+  if (format === 'entities') return readEntityRows(listed, at, true, report)
+  const placed: PlacedMessage[] = []
+  const orphans: Orphan[] = []
+  /** Results came last: what the model says next is of the same turn. */
+  let goesOn = false
+  let rows: ListedValue[] = []
+  const readRows = () => {
+    const read = readEntityRows(rows, at, placed.length === 0, report)
+    for (const message of read.messages) placed.push(message)
+    for (const orphan of read.orphans) orphans.push(orphan)
+    rows = []
+  }
+  for (const item of listed) {
+    const { index, value } = item
+    if (format === 'auto' && isRow(value)) {
+      rows.push(item)
+      goesOn = false
+      continue
+    }
+    readRows()
+    const mend = (what: string) => report.mend(index, what)
+    if (isJsonObject(value) && roleOf(value) === 'tool') {
+      for (const answer of readToolMessage(value, mend)) {
+        if (addAnswer(placed, answer)) goesOn = true
+        else if (answer.callId === undefined) report.fail(index, noCall)
+        else if (placed.every(({ joins }) => joins !== undefined) && rows.length === 0) {
+          addUnknownCall(placed, index, { ...answer, callId: answer.callId }, report)
+          goesOn = true
+        } else {
+          const { callId, end } = answer
+          orphans.push({ index, callId, end: (call) => ({ ...call, ...end }) })
+        }
+      }
+      continue
+    }
+    const message = readMessage(value, format, at, mend)
+    const last = placed.at(-1)
+    if (typeof message === 'string') report.fail(index, message)
+    else if (goesOn && message.kind === 'turn' && last?.message.kind === 'turn') {
+      placed[placed.length - 1] = { ...last, message: continueTurn(last.message, message) }
+    } else placed.push({ index, message })
+    goesOn = false
+  }
+  readRows()
+  return { messages: mergePages(placed, pages), orphans }
+}
+
+function putInOrder(
+  kept: readonly number[],
+  values: readonly Json[],
+  pages: readonly number[] | undefined,
+  report: Report,
+): readonly number[] {
+  const found = findOrder(
+    kept.map((index) => values[index] as Json),
+    pages === undefined ? undefined : kept.map((index) => pages[index] ?? 0),
+  )
+  const places = found.places.map((place) => kept[place] as number)
+  const [first = 0] = kept
+  const isGiven = found.basis === 'given'
+  if (found.isGuess) {
+    const order = isGiven ? 'as it is given, oldest first' : `another than the given one`
+    report.guess(first, `The order is ${order}: ${doubts[found.basis]}.`)
+  } else if (!isGiven) {
+    const word = found.basis === 'dates' ? 'dates' : 'ids'
+    report.mend(first, `It is not given oldest first: it was put in order by its ${word}.`)
+  }
+  return places
+}
+
+const doubts = {
+  given: 'neither dates nor ids settle it',
+  dates: 'the dates do not settle all of it',
+  ids: 'the ids do not settle all of it',
+  shape: 'answers stood before their questions',
+} as const
+
+/** A page that was read later may have more of a turn that stands on both. */
+function mergePages(
+  placed: readonly PlacedMessage[],
+  pages: readonly number[] | undefined,
+): readonly PlacedMessage[] {
+  if (pages === undefined) return placed
+  const turns = new Map<string, number>()
+  const merged: PlacedMessage[] = []
+  for (const item of placed) {
+    const { message, index } = item
+    const at = message.id === undefined ? undefined : turns.get(message.id)
+    const first = at === undefined ? undefined : merged[at]
+    const isElsewhere = first !== undefined && pages[first.index] !== pages[index]
+    if (message.kind === 'turn' && isElsewhere && first.message.kind === 'turn') {
+      merged[at as number] = {
+        ...first,
+        message: mergeTurn(first.message, message) ?? first.message,
+      }
+      continue
+    }
+    if (message.kind === 'turn' && message.id !== undefined) turns.set(message.id, merged.length)
+    merged.push(item)
+  }
+  return merged
+}
+
+/** At the edge of a page: the call stands on the page before. */
+function addUnknownCall(
+  placed: PlacedMessage[],
+  index: number,
+  { callId, end }: ToolAnswer & { readonly callId: string },
+  report: Report,
+): void {
+  report.guess(index, 'Its call is not here: its result is kept as that of an unknown tool.')
+  const input = { kind: 'complete', value: {} } as const
+  const call = { type: 'call', id: callId, name: unnamed, input, ...end } as const
+  const last = placed.at(-1)
+  const steps = last?.message.kind === 'turn' ? last.message.steps : []
+  const message = { kind: 'turn', steps: [...steps, { parts: [call] }] } as const
+  const item = { index: last?.index ?? index, message, joins: 'by-shape' } as const
+  if (last === undefined) placed.push(item)
+  else placed[placed.length - 1] = item
+}
+
+const isRow = (value: Json): boolean => isJsonObject(value) && detectFormat(value) === 'entities'
+
+/** To the turn that came last; false if it has no such call. */
+function addAnswer(placed: PlacedMessage[], answer: ToolAnswer): boolean {
+  const last = placed.at(-1)
+  if (last?.message.kind !== 'turn') return false
+  const { steps } = last.message
+  for (const [index, step] of [...steps.entries()].toReversed()) {
+    const at = findOpenCall(step.parts, answer.callId)
+    const call = step.parts[at]
+    if (call === undefined) continue
+    const parts = step.parts.with(at, { ...call, ...answer.end })
+    const message = { ...last.message, steps: steps.with(index, { ...step, parts }) }
+    placed[placed.length - 1] = { ...last, message }
+    return true
+  }
+  return false
+}
+
+/** As with rows, the turn has the name of its final message. */
+function continueTurn(first: OldTurn, second: OldTurn): OldTurn {
+  const steps = second.steps.map((step) => withDefined({ ...step }, { at: step.at ?? second.at }))
+  const joined = { ...first, ...second, steps: [...first.steps, ...steps] }
+  const otherIds = [...(first.otherIds ?? []), ...(first.id === undefined ? [] : [first.id])]
+  const id = second.id ?? first.id
+  return withDefined({ ...joined, otherIds }, { id, at: first.at ?? second.at })
+}
+
+function readMessage(
+  value: Json,
+  format: Exclude<LegacyFormat, 'entities'> | 'auto',
+  at: number,
+  mend: Mend,
+): OldMessage | string {
+  if (!isJsonObject(value)) return 'It is not an object.'
+  checkDate(value, mend)
+  const role = roleOf(value)
+  if (role === 'user' || role === 'system') return readUserMessage(value, role, mend)
+  if (role !== 'assistant') {
+    return `Its role ${JSON.stringify((textOf(value, 'role') ?? '').slice(0, 80))} is not known.`
+  }
+  const own = format === 'auto' ? detectFormat(value) : format
+  const date = dateOf(value) ?? at
+  return addCallsBeside(readTurn(value, own, date, mend), value, own, date, mend)
+}
+
+function readTurn(message: JsonObject, format: LegacyFormat, at: number, mend: Mend): OldTurn {
+  switch (format) {
+    case 'ui':
+      return readUiMessage(message, at, mend)
+    case 'tools-used':
+      return readToolsUsedMessage(message, at, mend)
+    case 'commentary':
+      return readCommentaryMessage(message, at, mend)
+    // A message with a role is no row, whatever the caller took the list for.
+    case 'entities':
+    case 'vercel':
+      return readVercelMessage(message, at, mend)
+    default:
+      return assertNever(format)
+  }
+}
+
+/** An app that changed its format has calls in lists that the reader of the other one passes over. */
+function addCallsBeside(
+  turn: OldTurn,
+  message: JsonObject,
+  format: LegacyFormat,
+  at: number,
+  mend: Mend,
+): OldTurn {
+  let { steps } = turn
+  if (format !== 'vercel') {
+    steps = addListedCalls(steps, readInvocations(message, plainContext(at, mend)))
+  }
+  if (format !== 'commentary') {
+    const calls = callListOf(message, callLists, mend).map((call) => readChatCall(call, at, mend))
+    steps = addListedCalls(steps, calls)
+  }
+  return { ...turn, steps }
+}
+
+/** The places of what stands in the list before, to the letter: apps have stored messages twice. */
+function findRepeats(values: readonly Json[]): ReadonlySet<number> {
+  const first = new Map<string, Json>()
+  const repeats = new Set<number>()
+  for (const [index, value] of values.entries()) {
+    const id = isJsonObject(value) ? idOf(value, 'id', 'message_id', 'messageId') : undefined
+    if (id === undefined) continue
+    const known = first.get(id)
+    if (known === undefined) first.set(id, value)
+    else if (sameJson(known, value)) repeats.add(index)
+  }
+  return repeats
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anyOldMessages } from '../../test/support/any-old-messages.ts'
+import { parseMessageId } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import { callsOf, isTurn, type Message } from '../core/message.ts'
+import { messagesOf } from '../testing/messages-of.ts'
+import { randomLedger } from '../testing/random-ledger.ts'
+import { projectChatMessage } from '../views/chat-message.ts'
+import { certainPrefix } from '../views/certain-prefix.ts'
+import { projectEntityRows } from '../views/entity-rows.ts'
+import { projectUiMessage } from '../views/ui-message.ts'
+import { projectVercelMessage } from '../views/vercel-message.ts'
+import type { LegacyFormat } from './detect-format.ts'
+import { parseJsonText } from './old-fields.ts'
+import { readLegacyMessages } from './read-legacy-messages.ts'
+
+/** An export says that it is oldest first. */
+const exported = { threadId: 'thread', at: 0, isOrdered: true } as const
+
+const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
+
+/** What `holdfast export` writes, `holdfast import` reads: the view of what was read is the view. */
+function expectSameAgain(
+  messages: readonly Message[],
+  format: LegacyFormat,
+  project: (messages: readonly Message[]) => readonly object[],
+): void {
+  const shown = project(messages)
+  const stored = JSON.parse(JSON.stringify(shown)) as unknown[]
+  const reading = readLegacyMessages(stored, { format, ...exported })
+  expect(reading.failed).toEqual([])
+  expect(project(messagesOf(reading.events))).toEqual(shown)
+  expect(readLegacyMessages(stored, { format: 'auto', ...exported })).toEqual(reading)
+}
+
+describe('what is exported and imported again shows the same', () => {
+  it.each(seeds)('[LE1] as chat messages (seed %i)', (seed) => {
+    expectSameAgain(endedMessages(seed), 'commentary', each(projectChatMessage))
+  })
+
+  it.each(seeds)('[LE1] as AI SDK 4 messages (seed %i)', (seed) => {
+    expectSameAgain(endedMessages(seed), 'vercel', each(projectVercelMessage))
+  })
+
+  it.each(seeds)('[LE1] as entity rows (seed %i)', (seed) => {
+    expectSameAgain(endedMessages(seed), 'entities', rowsOf)
+  })
+
+  it.each(seeds)('[LE1] as AI SDK 5 to 7 messages (seed %i)', (seed) => {
+    const messages = [...endedMessages(seed).filter(hasLastingArguments), oneMore]
+    for (const sdk of [undefined, 5, 6, 7] as const) {
+      const options = sdk === undefined ? {} : { sdk }
+      expectSameAgain(
+        messages,
+        'ui',
+        each((message) => projectUiMessage(message, options)),
+      )
+    }
+  })
+
+  it('[LE1] as entity rows, in the order that they have, whatever their dates are', () => {
+    const said = (id: string, createdAt: number): Message => ({
+      ...oneMore,
+      id: parseMessageId(id),
+      seq: 10 - createdAt,
+      createdAt,
+    })
+    expectSameAgain([said('first', 2), said('second', 1)], 'entities', rowsOf)
+  })
+
+  it.each([
+    ['ui', each((message) => projectUiMessage(message, { sdk: 7 }))],
+    ['vercel', each(projectVercelMessage)],
+    ['commentary', each(projectChatMessage)],
+    ['entities', rowsOf],
+  ] as const)('[LE1] as %s, whatever was imported first', (format, project) => {
+    fc.assert(
+      fc.property(anyOldMessages(), (old) => {
+        const { events } = readLegacyMessages(old, { format: 'auto', threadId: 'thread', at: 0 })
+        const messages = [oneLess, ...messagesOf(events), oneMore].filter(isPlain)
+        expectSameAgain(messages, format, project)
+      }),
+      { seed: 4, numRuns: 200 },
+    )
+  })
+
+  it('and the ledgers hold every end of a call, and steps of every kind', () => {
+    const turns = seeds.flatMap((seed) => endedMessages(seed).filter(isTurn))
+    const states = new Set(turns.flatMap((turn) => [...callsOf(turn)].map(({ state }) => state)))
+    expect([...states].toSorted()).toEqual([
+      'denied',
+      'failed',
+      'interrupted',
+      'stopped',
+      'succeeded',
+      'unknown',
+    ])
+    const steps = new Set(turns.flatMap((turn) => turn.steps.map(({ status }) => status)))
+    expect([...steps].toSorted()).toEqual(['abandoned', 'ended'])
+  })
+})
+
+/**
+ * Broken argument text is shown up to the fault. Where a number stands there, the text that is read
+ * back no longer says whether more digits were to come, and so the number is not shown again.
+ */
+function hasLastingArguments(message: Message): boolean {
+  if (!isTurn(message)) return true
+  return [...callsOf(message)].every(({ input }) => {
+    const told = input.kind === 'partial' ? certainPrefix(input.text) : ''
+    return certainPrefix(told) === told
+  })
+}
+
+/**
+ * A turn with calls and no answer has no note of its own, whether it was completed so or the user
+ * wrote again; it is read as the second. At the end of a thread it is read as what it looks like.
+ */
+const oneMore: Message = {
+  role: 'user',
+  id: parseMessageId('one-more'),
+  seq: 1_000_000,
+  parts: [{ type: 'text', text: 'Go on.' }],
+  createdAt: 0,
+}
+
+/** Rows that begin with a user are in order, whatever their dates are. */
+const oneLess: Message = { ...oneMore, id: parseMessageId('one-less'), seq: 0 }
+
+/**
+ * A message of a person who wrote nothing is not shown, and arguments that are the JSON text of an
+ * object are read as that object, since many an app has written them so.
+ */
+function isPlain(message: Message): boolean {
+  if (!isTurn(message)) return message.parts.length > 0
+  return [...callsOf(message)].every(
+    ({ input }) =>
+      input.kind === 'partial' ||
+      typeof input.value !== 'string' ||
+      !isJsonObject(parseJsonText(input.value)),
+  )
+}
+
+const rowsOf = (messages: readonly Message[]) =>
+  messages.flatMap((message) => projectEntityRows(message))
+
+const each =
+  <Shown>(project: (message: Message) => Shown | null) =>
+  (messages: readonly Message[]): readonly Shown[] =>
+    messages.flatMap((message) => project(message) ?? [])
+
+function endedMessages(seed: number): readonly Message[] {
+  return messagesOf(randomLedger(seed)).filter(
+    (message) => !isTurn(message) || message.progress.status === 'ended',
+  )
+}

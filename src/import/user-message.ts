@@ -1,0 +1,76 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { UserPart } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { dateOf, fieldOf, idOf, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
+import type { Mend, OldUserMessage } from './old-message.ts'
+
+const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
+
+/** What a person wrote, in any of the formats. */
+export function readUserMessage(
+  message: JsonObject,
+  role: OldUserMessage['role'],
+  mend: Mend,
+): OldUserMessage {
+  const own = partListOf(message)
+  const { parts: stored, ...rest } = objectOf(message, 'metadata') ?? {}
+  const listed = own.length === 0 && Array.isArray(stored) ? (stored as readonly Json[]) : own
+  const parts = listed.flatMap((part, index) => readUserPart(part, index, mend))
+  const metadata = listed === own ? fieldOf(message, 'metadata') : rest
+  const files = fileLists.flatMap((name) =>
+    listOf(message, name).flatMap((file, index) => readAttachment(file, `${name}[${index}]`, mend)),
+  )
+  return withDefined(
+    { kind: 'user', role, parts: [...addContent(parts, message.content), ...files] } as const,
+    { id: idOf(message, 'id'), at: dateOf(message), metadata },
+  )
+}
+
+/** Text is the fallback: content is what was written, where the parts say nothing. */
+function addContent(parts: readonly UserPart[], content: Json | undefined): readonly UserPart[] {
+  if (typeof content !== 'string') return parts
+  const hasWords = parts.some((part) => part.type === 'text' && part.text.trim() !== '')
+  if (hasWords || (content.trim() === '' && parts.some(({ type }) => type === 'text'))) return parts
+  return [{ type: 'text', text: content }, ...parts.filter(({ type }) => type !== 'text')]
+}
+
+const fileTypes: ReadonlySet<unknown> = new Set(['file', 'image', 'image_url'])
+
+function readUserPart(part: Json, index: number, mend: Mend): readonly UserPart[] {
+  if (isJsonObject(part)) {
+    const text = textOf(part, 'text')
+    if (part.type === 'text' && text !== undefined) return [{ type: 'text', text }]
+    const file = fileTypes.has(part.type) ? readFile(part) : undefined
+    if (file !== undefined) return [{ type: 'file', ...file }]
+    if (part.type === 'step-start') return []
+  }
+  mend(`parts[${index}]: A message of a person has text and files only: it was left out.`)
+  return []
+}
+
+function readAttachment(value: Json, where: string, mend: Mend): readonly UserPart[] {
+  const file = isJsonObject(value) ? readFile(value) : undefined
+  if (file !== undefined) return [{ type: 'file', ...file }]
+  mend(`${where}: It is no file: it was left out.`)
+  return []
+}
+
+export type ReadFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
+
+/** A file or a picture in any spelling. `undefined`: there is neither an address nor bytes. */
+export function readFile(file: JsonObject): ReadFile | undefined {
+  const told = textOf(file, 'mediaType', 'contentType', 'mimeType')
+  const bytes = textOf(file, 'data', 'image')
+  const address = textOf(file, 'url') ?? textOf(objectOf(file, 'image_url') ?? {}, 'url')
+  const url = address ?? (bytes === undefined ? undefined : toUrl(bytes, told))
+  if (url === undefined) return undefined
+  const mediaType = told ?? /^data:([^;,]+)/i.exec(url)?.[1] ?? guessOf(file)
+  return withDefined({ mediaType, url }, { filename: textOf(file, 'filename', 'name') })
+}
+
+/** AI SDK 4 keeps the bare base64 text; an address is what everything since then takes. */
+const toUrl = (data: string, mediaType = 'application/octet-stream'): string =>
+  /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mediaType};base64,${data}`
+
+const guessOf = ({ type }: JsonObject): string =>
+  type === 'image' || type === 'image_url' ? 'image/*' : 'application/octet-stream'

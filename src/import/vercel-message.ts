@@ -1,0 +1,108 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { type CallMarks, readMarks } from './call-outcome.ts'
+import { mergeRepeatedCalls, readParts } from './message-parts.ts'
+import { type InvocationContext, readToolInvocation } from './old-call.ts'
+import {
+  callListOf,
+  dateOf,
+  fieldOf,
+  flagOf,
+  idOf,
+  listOf,
+  objectOf,
+  partListOf,
+  textOf,
+  unpack,
+} from './old-fields.ts'
+import type { Mend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
+import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
+
+/** An assistant message of AI SDK 4, with or without parts (LE1). */
+export function readVercelMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+  const id = idOf(message, 'id')
+  const annotations = annotationsOf(message).filter(isJsonObject)
+  const own = annotations.findLast(
+    (mark) => id !== undefined && idOf(mark, 'messageId', 'message_id') === id,
+  )
+  const context = { marksOf: marksFinder(annotations, mend), isExact: own !== undefined, at, mend }
+  const content = textOf(message, 'content') ?? ''
+  const parts = readParts(partsOf(message), context)
+  const steps = own === undefined ? toSteps(parts, 'loose') : readExactSteps(parts, content)
+  const whole = addListedCalls(steps, readInvocations(message, context))
+  return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
+    id,
+    at: dateOf(message),
+    metadata: metadataOf(message),
+    isComplete: own === undefined ? undefined : flagOf(own, 'isComplete', 'is_complete'),
+  })
+}
+
+/** The older `toolInvocations`: the same calls as in the parts, where both are there. */
+export function readInvocations(
+  message: JsonObject,
+  context: InvocationContext,
+): readonly OldCall[] {
+  const { mend } = context
+  const calls = callListOf(message, ['toolInvocations'], mend).map((invocation) =>
+    readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
+  )
+  return mergeRepeatedCalls(calls, mend)
+}
+
+/** Annotations of the app's own are kept where apps have had such things since. */
+function metadataOf(message: JsonObject): Json | undefined {
+  const metadata = fieldOf(message, 'metadata')
+  const annotations = annotationsOf(message).filter((mark) => !isOurs(mark))
+  if (annotations.length === 0) return metadata
+  return isJsonObject(metadata ?? {}) ? { ...(metadata as JsonObject), annotations } : metadata
+}
+
+const ourMarks =
+  /^(?:toolCallId|tool_call_id|messageId|message_id|validated|isComplete|is_complete|isError)$/
+
+const isOurs = (mark: Json): boolean =>
+  isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name))
+
+/** Before there were parts, the reasoning was a field of its own. */
+function partsOf(message: JsonObject): readonly Json[] {
+  const parts = partListOf(message)
+  const reasoning = textOf(message, 'reasoning')
+  if (parts.length > 0 || reasoning === undefined) return parts
+  const content = textOf(message, 'content') ?? ''
+  return [
+    { type: 'reasoning', reasoning },
+    { type: 'text', text: content },
+  ]
+}
+
+/** An annotation may be the JSON text of one. */
+const annotationsOf = (message: JsonObject): readonly Json[] =>
+  listOf(message, 'annotations').map((mark) => unpack(mark) ?? mark)
+
+function marksFinder(annotations: readonly JsonObject[], mend: Mend): InvocationContext['marksOf'] {
+  const marks = new Map<string, CallMarks>()
+  for (const mark of annotations) {
+    const id = idOf(mark, 'toolCallId', 'tool_call_id')
+    // Annotations are added as a call goes on: what a later one says holds.
+    if (id !== undefined) marks.set(id, { ...marks.get(id), ...readMarks(mark, mend) })
+  }
+  return (id) => (id === undefined ? undefined : marks.get(id)) ?? {}
+}
+
+/**
+ * A message that `projectVercelMessage` wrote: the answer is the last text that is the content, and
+ * what else was said without a call is an attempt that was broken off.
+ */
+function readExactSteps(parts: readonly MessagePart[], content: string): readonly OldStep[] {
+  const isAnswer = (part: MessagePart) => part.type === 'text' && part.text === content
+  const at = content.trim() === '' ? -1 : parts.findLastIndex(isAnswer)
+  const answer = parts[at]
+  const marked: readonly MessagePart[] =
+    answer === undefined ? parts : parts.toSpliced(at + 1, 0, { type: 'step-start' })
+  return toSteps(marked, 'exact').map((step) =>
+    hasCall(step) || textOfStep(step) === '' || step.parts.some((part) => part === answer)
+      ? step
+      : { ...step, flaw: 'draft' },
+  )
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { isTurnEvent } from '../../core/event.ts'
+import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
+import type { JsonObject } from '../../core/json.ts'
+import type { Turn } from '../../core/message.ts'
+import { randomLedger } from '../../testing/random-ledger.ts'
+import { projectVercelAnnotations, projectVercelMessage } from '../../views/vercel-message.ts'
+import { createAnnotationWriter } from './write-annotations.ts'
+
+/** Every state that each turn of a random ledger goes through. */
+function statesOf(seed: number): readonly (readonly Turn[])[] {
+  const turns = new Map<string, Turn[]>()
+  for (const [index, event] of randomLedger(seed, { turns: 2 }).entries()) {
+    if (!isTurnEvent(event)) continue
+    const seq = index + 1
+    const states = turns.get(event.turnId) ?? []
+    const before = states.at(-1) ?? emptyTurn(event.turnId, seq, event.at)
+    states.push(foldTurn(before, [{ ...event, seq }]))
+    turns.set(event.turnId, states)
+  }
+  return [...turns.values()]
+}
+
+describe('the annotations of the line protocol', () => {
+  it('[RS4 FD4] are, the last of each, what a page has at every moment', () => {
+    let rewritten = 0
+    for (let seed = 9_000; seed < 9_040; seed++) {
+      for (const states of statesOf(seed)) {
+        const write = createAnnotationWriter()
+        const last = new Map<unknown, JsonObject>()
+        for (const turn of states) {
+          const line = write(projectVercelAnnotations(turn))
+          const items = line === '' ? [] : (JSON.parse(line.slice(2)) as JsonObject[])
+          for (const item of items) {
+            const subject = item.toolCallId ?? item.messageId
+            if (last.has(subject)) rewritten += 1
+            last.set(subject, item)
+          }
+          const page = projectVercelMessage(turn)?.annotations ?? []
+          const isSaid = (item: object) =>
+            turn.progress.status !== 'running' || !('messageId' in item)
+          const ofMessage = (item: JsonObject) => item.messageId !== undefined
+          const heard = [...last.values()].filter(
+            (item) => turn.progress.status !== 'running' || !ofMessage(item),
+          )
+          expect(heard.toSorted(byCall)).toEqual(page.filter(isSaid).toSorted(byCall))
+        }
+      }
+    }
+    expect(rewritten).toBeGreaterThan(20)
+  })
+})
+
+const byCall = (left: object, right: object): number =>
+  JSON.stringify(left) < JSON.stringify(right) ? -1 : 1

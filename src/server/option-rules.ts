@@ -1,0 +1,91 @@
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  flag,
+  longestTimerMs,
+  milliseconds,
+  type OptionTable,
+  record,
+  text,
+  wholeNumber,
+} from '../core/check-options.ts'
+import type { HandlerOptions, Limits } from './handler-options.ts'
+import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
+
+/** `createHandler`. */
+export const handlerRules: OptionTable<HandlerOptions> = {
+  authenticate: callback('none: only this machine is answered'),
+  localOnly: flag('false'),
+  allowedOrigins: {
+    range: 'a list of origins such as "https://app.example"',
+    fits: (value) => Array.isArray(value) && value.every((origin) => toOrigin(origin) !== null),
+    default: 'none but its own',
+  },
+  trustProxy: flag('false'),
+  limits: record('an object of limits', 'see below'),
+  keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
+  log: callback('the error of a 5xx goes to the standard error'),
+}
+
+const most = Number.MAX_SAFE_INTEGER
+
+/** `createHandler`, `limits`. */
+export const limitRules: OptionTable<Limits> = {
+  bodyBytes: wholeNumber(1, 1_073_741_824, '1,048,576'),
+  importBytes: wholeNumber(1, 1_073_741_824, '67,108,864'),
+  textChars: wholeNumber(1, 1_073_741_824, '200,000'),
+  runsPerOwner: wholeNumber(1, most, '1,000'),
+  followersPerOwner: wholeNumber(1, most, '5,000'),
+}
+
+/** `toNodeListener`. */
+export const nodeListenerRules: OptionTable<NodeListenerOptions> = {
+  stallMs: milliseconds(1, longestTimerMs, '30,000'),
+  onError: callback('writes to the standard error'),
+}
+
+/** `listen`. */
+export const listenRules: OptionTable<ListenOptions> = {
+  port: wholeNumber(0, 65_535),
+  host: text(),
+  ...nodeListenerRules,
+}
+
+const otherNames = {
+  auth: 'authenticate',
+  authorize: 'authenticate',
+  origins: 'allowedOrigins',
+  cors: 'allowedOrigins',
+  onError: 'log',
+  logger: 'log',
+}
+
+/** The same options, checked, with origins as browsers write them. */
+export function checkHandlerOptions(options: HandlerOptions): HandlerOptions {
+  checkOptions('createHandler', options, handlerRules, otherNames)
+  const { allowedOrigins, limits } = options
+  if (limits !== undefined) checkOptions('createHandler, limits', limits, limitRules)
+  if (allowedOrigins === undefined) return options
+  return {
+    ...options,
+    allowedOrigins: allowedOrigins.map((origin) => {
+      const known = toOrigin(origin)
+      if (known === null) throw badOption(`${describeValue(origin)} is no origin.`)
+      return known
+    }),
+  }
+}
+
+/**
+ * Null for what no browser sends, and for `null` itself, which every page without an origin sends. Apps in a shell
+ * have schemes of their own (`capacitor://localhost`), for which a URL knows no origin.
+ */
+function toOrigin(origin: unknown): string | null {
+  if (typeof origin !== 'string' || origin.includes('*')) return null
+  const url = URL.parse(origin)
+  if (url === null || url.host === '' || url.username !== '' || /[?#]/.test(origin)) return null
+  if (url.pathname !== '' && url.pathname !== '/') return null
+  return url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin
+}

@@ -1,0 +1,186 @@
+import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import type { LegacyFormat } from '../import/detect-format.ts'
+import type { Store } from '../store/store.ts'
+import { createDryStore } from './dry-store.ts'
+import type { ImportItem } from './import-item.ts'
+import { createReportWriter, type ImportProblem, type ImportReport } from './import-report.ts'
+import { appendMessages, isBusy, mergeMessages } from './import-thread.ts'
+import { createImportWriter } from './import-writer.ts'
+import {
+  addFields,
+  addMessage,
+  createIntake,
+  isFull,
+  isInOrder,
+  latestIn,
+  type ThreadIntake,
+} from './thread-intake.ts'
+import { openSession, type ThreadSession } from './thread-session.ts'
+
+export interface ImportOptions {
+  /** Whose the threads are. */
+  readonly ownerId: OwnerId
+  /**
+   * Whether a thread may say whose it is. Never for a source that a stranger sends.
+   * @default false
+   */
+  readonly trustsOwners?: boolean
+  /**
+   * What the messages are; `auto` looks at each by its own marks.
+   * @default 'auto'
+   */
+  readonly format?: LegacyFormat | 'auto'
+  /** The thread of messages that do not say theirs. */
+  readonly threadId?: string
+  /**
+   * Writes nothing, and reports what would be. The store that is given is for what is written
+   * meanwhile: it is empty, and nobody else's.
+   */
+  readonly dryRun?: { readonly scratch: Store }
+  /** The date of what has none. */
+  readonly now?: () => number
+  /** Each problem as it is met. */
+  readonly onProblem?: (problem: ImportProblem) => void
+  /** How many messages have been read so far. */
+  readonly onProgress?: (messages: number) => void
+  /**
+   * How many problems of each kind the report lists.
+   * @default 1000
+   */
+  readonly listed?: number
+}
+
+/** Most messages that wait for the rest of their threads, where a source mixes threads. */
+const mostWaiting = 20_000
+/** The same where all of them are needed to find the order of a thread. */
+const mostHeld = 300_000
+
+/**
+ * Stores the threads of a source as turns that have ended (LE5). Ids that are free are kept, the rest
+ * are derived, and what is stored already is left alone but for what has been finished since: doing it
+ * twice changes nothing.
+ */
+export async function importThreads(
+  target: Store,
+  source: AsyncIterable<ImportItem>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { format = 'auto', now = Date.now, dryRun } = options
+  const store = dryRun === undefined ? target : createDryStore(target, dryRun.scratch)
+  const report = createReportWriter(options.listed ?? 1_000, options.onProblem ?? (() => {}))
+  const writer = createImportWriter(store, ({ where }, { id }, why) =>
+    report.fail(where === '' ? id : `${where}, ${id}`, why),
+  )
+  const intakes = new Map<string, ThreadIntake>()
+  const sessions = new Map<string, ThreadSession | null>()
+  let isOrdered = false
+  let waiting = 0
+  let read = 0
+
+  const find = (key: string, where: string): ThreadIntake => {
+    const intake = intakes.get(key) ?? createIntake(key, where, isOrdered)
+    intakes.set(key, intake)
+    return intake
+  }
+  const ownerOf = ({ fields: { owner } }: ThreadIntake): OwnerId | null =>
+    owner !== undefined && options.trustsOwners === true ? toOwnerId(owner) : options.ownerId
+
+  const open = async (intake: ThreadIntake, at: number): Promise<ThreadSession | null> => {
+    const known = sessions.get(intake.key)
+    if (known !== undefined) return known
+    if (intake.fields.id === undefined && options.threadId !== undefined) {
+      intake.fields = { ...intake.fields, id: options.threadId }
+    }
+    const ownerId = ownerOf(intake)
+    const session = ownerId === null ? null : await openSession(store, intake, ownerId, at)
+    sessions.set(intake.key, session)
+    report.count({ threads: 1 })
+    // A document of one thread has no place for it but itself.
+    const where = intake.where === '' ? 'thread' : intake.where
+    if (ownerId === null) report.fail(where, 'Its owner is not one that a thread can have.')
+    else if (session === null) report.fail(where, isBusy)
+    if (session?.renamed !== undefined) report.mend(where, session.renamed)
+    if (session !== null && intake.fields.id === undefined && intake.fields.hasMore === true) {
+      report.guess(where, `${isPageAlone} It became ${session.id}.`)
+    }
+    return session
+  }
+
+  const write = async (intake: ThreadIntake, isFollowed: boolean): Promise<void> => {
+    const at = intake.fields.createdAt ?? now()
+    const session = await open(intake, at)
+    // What is there already may belong before and after it: then all of it is needed at once.
+    if (isFollowed && session?.isNew === false) {
+      intake.isHeld = true
+      return
+    }
+    const { messages } = intake
+    const goesOn = session?.hasWritten !== true || isInOrder(intake)
+    intake.messages = []
+    waiting -= messages.length
+    if (session === null || messages.length === 0) return
+    const work = { store, writer, report, session, intake, messages, format, at, isFollowed }
+    if (session.isNew && goesOn) await appendMessages(work)
+    else await mergeMessages(work)
+    intake.lastAt = latestIn(messages) ?? intake.lastAt
+  }
+
+  const finish = async (intake: ThreadIntake): Promise<void> => {
+    await write(intake, false)
+    intakes.delete(intake.key)
+    sessions.delete(intake.key)
+  }
+
+  for await (const item of source) {
+    switch (item.kind) {
+      case 'thread':
+        addFields(find(item.key, item.where), item)
+        break
+      case 'message': {
+        const intake = find(item.key, '')
+        if (isFull(intake, item.value)) await write(intake, true)
+        addMessage(intake, item)
+        waiting++
+        options.onProgress?.(++read)
+        const longest = waiting > mostWaiting ? findLongest(intakes, waiting > mostHeld) : undefined
+        if (longest !== undefined) await write(longest, false)
+        break
+      }
+      case 'thread-ended':
+        await finish(find(item.key, ''))
+        break
+      case 'ordered':
+        isOrdered = true
+        break
+      case 'unreadable':
+        report.fail(item.where, item.why)
+        break
+    }
+  }
+  for (const intake of [...intakes.values()]) await finish(intake)
+  await writer.flush()
+  return dryRun === undefined ? report.finish() : { dryRun: true, ...report.finish() }
+}
+
+const isPageAlone = 'There are more pages, and nothing says of which thread they are.'
+
+function toOwnerId(owner: string): OwnerId | null {
+  try {
+    return parseOwnerId(owner)
+  } catch {
+    // The rule for ids has one home, and it says no by throwing.
+    return null
+  }
+}
+
+function findLongest(
+  intakes: ReadonlyMap<string, ThreadIntake>,
+  alsoHeld: boolean,
+): ThreadIntake | undefined {
+  let longest: ThreadIntake | undefined
+  for (const intake of intakes.values()) {
+    if (intake.isHeld && !alsoHeld) continue
+    if (intake.messages.length > (longest?.messages.length ?? 0)) longest = intake
+  }
+  return longest
+}

@@ -1,0 +1,129 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { Unit } from '../import/import-units.ts'
+
+/** Units of one thread, in order, that are written together. */
+export interface Portion {
+  readonly threadId: ThreadId
+  readonly where: string
+  readonly units: readonly Unit[]
+}
+
+export interface ImportWriter {
+  /** Written once enough has come together; a refused unit is told to `onRefused`, the rest is kept. */
+  add(portion: Portion): Promise<void>
+  flush(): Promise<void>
+  /** The thread of a turn that is not written yet. */
+  threadOf(turnId: MessageId): ThreadId | undefined
+}
+
+/** Of one transaction. */
+const mostEvents = 4_000
+/** Of one append: a turn is sealed with the facts of the turns after it still around. */
+const mostAtOnce = 200
+
+export function createImportWriter(
+  store: Store,
+  onRefused: (portion: Portion, unit: Unit, why: string) => void,
+): ImportWriter {
+  let waiting: Portion[] = []
+  let events = 0
+  let writing: Promise<void> = Promise.resolve()
+  const turns = new Map<MessageId, ThreadId>()
+
+  const write = async (portions: readonly Portion[]): Promise<void> => {
+    const results = await commitAll(store, portions.map(toAppend))
+    for (const [index, portion] of portions.entries()) {
+      if (results?.[index]?.kind === 'appended') continue
+      // One of them is at fault, and a portion is refused as a whole: each by itself.
+      for (const unit of portion.units) {
+        const why = await tryCommit(store, toAppend({ ...portion, units: [unit] }))
+        if (why !== undefined) onRefused(portion, unit, why)
+      }
+    }
+    for (const { units } of portions) for (const { id } of units) turns.delete(id)
+  }
+
+  /** One group is written while the next is read: neither waits for the other. */
+  const begin = async (): Promise<void> => {
+    await writing
+    const portions = waiting
+    if (portions.length === 0) return
+    waiting = []
+    events = 0
+    writing = write(portions)
+    // Whoever waits for it next is told; until then it is nobody's failure.
+    writing.catch(() => {})
+  }
+
+  return {
+    async flush() {
+      await begin()
+      await writing
+    },
+    threadOf: (turnId) => turns.get(turnId),
+    async add(portion) {
+      for (const units of cutUnits(portion.units)) {
+        waiting.push({ ...portion, units })
+        for (const { id, isTurn, events: facts } of units) {
+          events += facts.length
+          if (isTurn) turns.set(id, portion.threadId)
+        }
+        if (events >= mostEvents) await begin()
+      }
+    },
+  }
+}
+
+/** Parts of the size of an append at most, whatever the size of a thread. */
+export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
+  let units: Unit[] = []
+  let events = 0
+  for (const unit of all) {
+    units.push(unit)
+    events += unit.events.length
+    if (events < mostAtOnce) continue
+    yield units
+    units = []
+    events = 0
+  }
+  if (units.length > 0) yield units
+}
+
+const toAppend = ({ threadId, units }: Portion): Append => ({
+  threadId,
+  events: units.flatMap(({ events }) => events),
+  seal: units.flatMap(({ id, isTurn }) => (isTurn ? [id] : [])),
+})
+
+/** `undefined`: an event is not one, and says nothing of the others. */
+async function commitAll(
+  store: Store,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[] | undefined> {
+  try {
+    return await store.commit(appends)
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === 'bad-event') return undefined
+    throw error
+  }
+}
+
+/** Why it was refused. */
+async function tryCommit(store: Store, append: Append): Promise<string | undefined> {
+  try {
+    const [result] = await store.commit([append])
+    switch (result?.kind) {
+      case 'appended':
+        return undefined
+      case 'illegal':
+        return `The ${result.subject} ${result.id} is ${result.state} already.`
+      default:
+        return `The store refused it: ${result?.kind ?? 'no answer'}.`
+    }
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === 'bad-event') return error.message
+    throw error
+  }
+}

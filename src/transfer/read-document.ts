@@ -1,0 +1,249 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { Json, JsonObject } from '../core/json.ts'
+import { toKnownNames } from '../import/old-names.ts'
+import { parseStoredJson } from '../store/stored-output.ts'
+import type { ImportItem } from './import-item.ts'
+import { JsonFault, type JsonReader } from './json-reader.ts'
+import { type PageEnvelope, readEnvelope, readThreadFields, threadOf } from './thread-fields.ts'
+
+/** What is counted over all documents of a source. */
+export interface SourceCount {
+  pages: number
+}
+
+/**
+ * One JSON document: `{threads: […]}`, one thread, a list of threads, a list of messages, which is one
+ * thread, or a page of such a list in its envelope. Lists are walked, never taken whole. A document
+ * that breaks off gives what stood before and returns false.
+ */
+export async function* readDocument(
+  reader: JsonReader,
+  count: SourceCount,
+): AsyncGenerator<ImportItem, boolean> {
+  let where = ''
+  let isEmpty = true
+  try {
+    for await (const item of readRoot(reader, count)) {
+      isEmpty = false
+      if ('where' in item) where = item.where
+      yield item
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    if (isEmpty) throw new HoldfastError('bad-request', `This is not JSON: ${error.message}.`)
+    yield { kind: 'unreadable', where: `after ${where}`, why: `Not JSON: ${error.message}.` }
+    return false
+  }
+}
+
+async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator<ImportItem> {
+  const first = await reader.peek()
+  if (first === '[') {
+    for await (const index of readElements(reader)) {
+      yield* readElement(reader, `[${index}]`, 'either', count)
+    }
+    return
+  }
+  if (first !== '{') {
+    throw new HoldfastError('bad-request', 'This is neither a JSON object nor a list.')
+  }
+  let has: 'threads' | 'messages' | 'results' | undefined
+  const rest = new Map<string, Json>()
+  for await (const field of readFields(reader, ['threads', 'messages', 'results'])) {
+    if ('value' in field) {
+      rest.set(field.name, field.value)
+      if (field.name === 'order' && field.value === 'oldest-first') yield { kind: 'ordered' }
+    } else if (field.name === 'threads') {
+      has = 'threads'
+      for await (const index of readElements(reader)) {
+        yield* readElement(reader, `[${index}]`, 'thread', count)
+      }
+    } else if (field.name === 'results') {
+      has ??= 'results'
+      const page = ++count.pages
+      for await (const index of readElements(reader)) {
+        yield* readElement(reader, `[${index}]`, 'result', count, page)
+      }
+    } else {
+      has ??= 'messages'
+      yield* readMessages(reader, single, '', rest)
+    }
+  }
+  if (has === 'messages' || has === 'results') {
+    const { id, ...fields } = readThreadFields(toObject(rest))
+    // The id of a page is not that of its thread.
+    const own = has === 'results' ? threadOf(toObject(rest)) : id
+    const all = own === undefined ? fields : { ...fields, id: own }
+    yield { kind: 'thread', key: single, where: '', fields: all, isComplete: true }
+  }
+  if (has !== undefined) return
+  yield* readObject(toObject(rest), 'messages[0]', count)
+}
+
+/** An object that was read whole: a message, or a page in its envelope. */
+function* readObject(value: JsonObject, where: string, count: SourceCount): Generator<ImportItem> {
+  const envelope = readEnvelope(value)
+  if (envelope !== undefined) {
+    yield* readPage(envelope, count)
+    return
+  }
+  if (!isMessage(value)) {
+    throw new HoldfastError('bad-request', 'There are neither "threads" nor "messages" in it.')
+  }
+  yield* toMessage(value, where)
+}
+
+/** The messages of a page; one that does not say its thread is of the one thread of the source. */
+export function* readPage(
+  { list, name, fields }: PageEnvelope,
+  count: SourceCount,
+  before = '',
+): Generator<ImportItem> {
+  const page = ++count.pages
+  const key = fields.id === undefined ? single : `id:${fields.id}`
+  yield { kind: 'thread', key, where: before, fields, isComplete: true }
+  for (const [index, value] of list.entries()) {
+    const where = `${before}${before === '' ? '' : ', '}${name}[${index}]`
+    if (!isObject(value)) yield { kind: 'unreadable', where, why: 'It is not an object.' }
+    else if (Array.isArray(value.messages)) yield* readThread(value, where)
+    else yield* toMessage(value, where, page, key)
+  }
+}
+
+/** A thread that was read whole. */
+export function* readThread(
+  thread: Readonly<Record<string, Json>>,
+  where: string,
+): Generator<ImportItem> {
+  const fields = readThreadFields(thread)
+  yield { kind: 'thread', key: where, where, fields, isComplete: true }
+  const messages = Array.isArray(thread.messages) ? (thread.messages as readonly Json[]) : []
+  for (const [index, value] of messages.entries()) {
+    yield { kind: 'message', key: where, where: `${where}, messages[${index}]`, value }
+  }
+  yield { kind: 'thread-ended', key: where }
+}
+
+/** The one thread of a source that has no list of threads. */
+const single = 'thread'
+
+/** A thread, or, in a bare list, a message: an object tells only by its fields which of them it is. */
+async function* readElement(
+  reader: JsonReader,
+  place: string,
+  kind: 'thread' | 'either' | 'result',
+  count: SourceCount,
+  page?: number,
+): AsyncGenerator<ImportItem> {
+  const key = kind === 'result' ? `results${place}` : `threads${place}`
+  const where = kind === 'result' ? key : `messages${place}`
+  const first = await reader.peek()
+  if (first === '[' && kind === 'either') {
+    yield* readMessages(reader, key, key)
+    yield { kind: 'thread-ended', key }
+    return
+  }
+  if (first !== '{') {
+    await reader.readText()
+    const why = 'It is not an object.'
+    yield { kind: 'unreadable', where: kind === 'thread' ? key : where, why }
+    return
+  }
+  const fields = new Map<string, Json>()
+  let hasMessages = false
+  for await (const field of readFields(reader, ['messages'])) {
+    if ('value' in field) fields.set(field.name, field.value)
+    else {
+      hasMessages = true
+      yield* readMessages(reader, key, key, fields)
+    }
+  }
+  if (!hasMessages && kind !== 'thread') {
+    const value = toObject(fields)
+    const envelope = kind === 'either' ? readEnvelope(value) : undefined
+    if (envelope === undefined) yield* toMessage(value, where, page)
+    else yield* readPage(envelope, count, place)
+    return
+  }
+  if (fields.has('messages')) {
+    yield { kind: 'unreadable', where: `${key}.messages`, why: 'It is not a list.' }
+  }
+  const known = readThreadFields(toObject(fields))
+  yield { kind: 'thread', key, where: key, fields: known, isComplete: true }
+  yield { kind: 'thread-ended', key }
+}
+
+/** What is known of the thread goes first; a bare list has nothing of the kind, now or later. */
+async function* readMessages(
+  reader: JsonReader,
+  key: string,
+  where: string,
+  fields?: ReadonlyMap<string, Json>,
+): AsyncGenerator<ImportItem> {
+  const known = readThreadFields(toObject(fields ?? new Map()))
+  const isComplete = fields === undefined || known.id !== undefined
+  yield { kind: 'thread', key, where, fields: known, isComplete }
+  for await (const index of readElements(reader)) {
+    const place = `${where === '' ? '' : `${where}.`}messages[${index}]`
+    const value = parseStoredJson(await reader.readText())
+    yield value === undefined
+      ? { kind: 'unreadable', where: place, why: 'It is not JSON.' }
+      : { kind: 'message', key, where: place, value }
+  }
+}
+
+export function* toMessage(
+  value: JsonObject,
+  where: string,
+  page?: number,
+  ofPage: string = single,
+): Generator<ImportItem> {
+  const id = threadOf(value)
+  const key = id === undefined ? ofPage : `id:${id}`
+  const fields = id === undefined ? {} : { id }
+  yield { kind: 'thread', key, where, fields, isComplete: true }
+  yield { kind: 'message', key, where, value, ...(page === undefined ? {} : { page }) }
+}
+
+type Field =
+  | { readonly name: string; readonly value: Json }
+  | { readonly name: string; readonly isList: true }
+
+/** The fields of an object. A list under one of these names is left for the caller to walk. */
+async function* readFields(reader: JsonReader, walked: readonly string[]): AsyncGenerator<Field> {
+  await reader.expect('{')
+  if (await reader.take('}')) return
+  do {
+    if ((await reader.peek()) !== '"') throw await reader.fault('a name is missing')
+    const name = parseStoredJson(await reader.readText())
+    await reader.expect(':')
+    if (typeof name !== 'string') throw await reader.fault('a name is not a string')
+    if (walked.includes(name) && (await reader.peek()) === '[') yield { name, isList: true }
+    else yield { name, value: parseStoredJson(await reader.readText()) ?? null }
+  } while (await reader.take(','))
+  await reader.expect('}')
+}
+
+/** The caller takes each element before it asks for the next. */
+async function* readElements(reader: JsonReader): AsyncGenerator<number> {
+  await reader.expect('[')
+  if (await reader.take(']')) return
+  let index = 0
+  do yield index++
+  while (await reader.take(','))
+  await reader.expect(']')
+}
+
+function toObject(fields: ReadonlyMap<string, Json>): JsonObject {
+  // `fromEntries` makes a property of `__proto__` where an assignment would run its setter.
+  return Object.fromEntries(fields)
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMessage = (value: JsonObject): boolean =>
+  isRoleOrRow(toKnownNames(value)) || threadOf(value) !== undefined
+
+const isRoleOrRow = (value: JsonObject): boolean => 'role' in value || 'entity' in value

@@ -1,0 +1,84 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { isJsonObject } from '../core/json.ts'
+import { parseStoredJson } from '../store/stored-output.ts'
+import type { ImportItem } from './import-item.ts'
+import { JsonFault, JsonReader } from './json-reader.ts'
+import { readDocument, type SourceCount } from './read-document.ts'
+import { readLine, readLines } from './read-lines.ts'
+
+/** Bytes or text of a file or a body, JSON or JSONL, as the threads and messages that are in it. */
+export async function* readImport(
+  source: AsyncIterable<Uint8Array | string>,
+): AsyncGenerator<ImportItem> {
+  const pieces = decode(source)
+  // Bytes are decoded without their mark; text may still have it.
+  const head = (await readHead(pieces)).replace(/^\ufeff/, '')
+  if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
+  const all = prepend(head, pieces)
+  const count: SourceCount = { pages: 0 }
+  if (looksLikeLines(head)) {
+    yield* readLines(all, count)
+    return
+  }
+  const reader = new JsonReader(all)
+  if (!(yield* readDocument(reader, count))) return
+  if ((await reader.peek()) === '') return
+  // A first line too long to be looked at whole: the lines after it are the rest of a JSONL file.
+  if (reader.line <= 2) yield* readLines(reader.rest(), count, reader.line)
+  else yield* readMore(reader, count)
+}
+
+/** Documents of several lines each, one after the other, as when files are put together. */
+async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator<ImportItem> {
+  try {
+    while ((await reader.peek()) !== '') {
+      const where = `line ${reader.line}`
+      yield* readLine(parseStoredJson(await reader.readText()), where, count)
+    }
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error
+    yield { kind: 'unreadable', where: `line ${reader.line}`, why: `Not JSON: ${error.message}.` }
+  }
+}
+
+const mostHead = 1_000_000
+
+/** As much as tells JSON from JSONL: a few lines. */
+async function readHead(pieces: AsyncIterator<string>): Promise<string> {
+  let head = ''
+  while (head.length < mostHead && head.split('\n', 4).length < 4) {
+    const next = await pieces.next()
+    if (next.done === true) break
+    head += next.value
+  }
+  return head
+}
+
+/**
+ * Two lines in a row that are each a whole object, without a comma, are never one document; nor is
+ * one object with something after it. A first line that is broken must not hide what follows it.
+ */
+function looksLikeLines(head: string): boolean {
+  const lines = head.split('\n').filter((line) => line.trim() !== '')
+  const isWhole = (line: string | undefined) => {
+    const value = line === undefined ? undefined : parseStoredJson(line)
+    return isJsonObject(value) || Array.isArray(value)
+  }
+  const [first, second, third] = lines
+  if (second === undefined) return false
+  if (isWhole(first)) return true
+  return isWhole(second) && (third === undefined || isWhole(third))
+}
+
+async function* decode(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of source) {
+    yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
+  }
+  yield decoder.decode()
+}
+
+async function* prepend(head: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield head
+  yield* pieces
+}

@@ -1,0 +1,57 @@
+import { isJsonObject, type Json } from '../core/json.ts'
+import { parseStoredJson } from '../store/stored-output.ts'
+import type { ImportItem } from './import-item.ts'
+import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
+import { readEnvelope } from './thread-fields.ts'
+
+/** JSONL: one thread, one message, or one page of messages, per line. A line that cannot be read costs only itself. */
+export async function* readLines(
+  pieces: AsyncIterable<string>,
+  count: SourceCount,
+  firstLine = 1,
+): AsyncGenerator<ImportItem> {
+  let number = firstLine
+  for await (const line of splitLines(pieces)) {
+    if (line.trim() !== '') yield* readLine(parseStoredJson(line), `line ${number}`, count)
+    number++
+  }
+}
+
+export function* readLine(
+  value: Json | undefined,
+  where: string,
+  count: SourceCount,
+): Generator<ImportItem> {
+  if (Array.isArray(value)) {
+    yield* readThread({ messages: value as readonly Json[] }, where)
+  } else if (!isJsonObject(value)) {
+    const why = value === undefined ? 'It is not JSON.' : 'It is neither an object nor a list.'
+    yield { kind: 'unreadable', where, why }
+  } else if (Array.isArray(value.threads)) {
+    for (const [index, thread] of (value.threads as readonly Json[]).entries()) {
+      const place = `${where}, threads[${index}]`
+      if (isJsonObject(thread)) yield* readThread(thread, place)
+      else yield { kind: 'unreadable', where: place, why: 'It is not an object.' }
+    }
+  } else {
+    const envelope = readEnvelope(value)
+    if (envelope !== undefined) yield* readPage(envelope, count, where)
+    else if (Array.isArray(value.messages)) yield* readThread(value, where)
+    else yield* toMessage(value, where)
+  }
+}
+
+async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let left: string[] = []
+  for await (const piece of pieces) {
+    let from = 0
+    for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', from)) {
+      left.push(piece.slice(from, end))
+      yield left.join('')
+      left = []
+      from = end + 1
+    }
+    if (from < piece.length) left.push(piece.slice(from))
+  }
+  if (left.length > 0) yield left.join('')
+}

@@ -1,0 +1,62 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { dateOf, flagOf, idOf } from '../import/old-fields.ts'
+import type { ThreadFields } from './import-item.ts'
+
+const threadNames = [
+  'threadId',
+  'thread_id',
+  'chatId',
+  'chat_id',
+  'conversationId',
+  'conversation_id',
+] as const
+
+/** What the envelope says of a thread, whichever way it spells it. */
+export function readThreadFields(thread: JsonObject): ThreadFields {
+  return withDefined(
+    {},
+    {
+      id: idOf(thread, 'id', ...threadNames),
+      title: idOf(thread, 'title', 'name'),
+      createdAt: dateOf(thread),
+      owner: idOf(thread, 'owner', 'ownerId'),
+      hasMore: flagOf(thread, 'hasMore', 'has_more') === true ? (true as const) : undefined,
+    },
+  )
+}
+
+/** The thread that a single message says it belongs to. */
+export const threadOf = (message: JsonObject): string | undefined => idOf(message, ...threadNames)
+
+/** What list routes have their results in, besides the messages of a thread. */
+const pageLists = ['results', 'data', 'items', 'rows', 'records', 'messages'] as const
+const pageMarks = ['next_cursor', 'nextCursor', 'has_more', 'hasMore', 'page_size', 'pageSize']
+
+/** A page of messages as a list route answers it: `{results, next_cursor, has_more}` and the like. */
+export interface PageEnvelope {
+  readonly list: readonly Json[]
+  /** The name that the list has in it. */
+  readonly name: string
+  readonly fields: ThreadFields
+}
+
+/** `undefined`: it is none, but a message, or a thread of its own. */
+export function readEnvelope(value: JsonObject): PageEnvelope | undefined {
+  if ('role' in value || 'entity' in value) return undefined
+  // A thread has an id of its own; a page of one has a cursor instead.
+  const isPage = pageMarks.some((name) => name in value) && !('id' in value)
+  const { id: _, ...rest } = readThreadFields(value)
+  const threadId = threadOf(value)
+  const fields = withDefined(rest, { id: threadId })
+  for (const name of pageLists) {
+    const list = value[name]
+    if (name === 'messages' && !isPage) continue
+    if (Array.isArray(list)) return { list: list as readonly Json[], name, fields }
+    if (!isJsonObject(list)) continue
+    const inner = readEnvelope({ ...list, hasMore: list['hasMore'] ?? null })
+    if (inner === undefined) continue
+    return { ...inner, name: `${name}.${inner.name}`, fields: { ...fields, ...inner.fields } }
+  }
+  return undefined
+}

@@ -1,0 +1,80 @@
+import { type MessageId, type OwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import { createIdKeeper, deriveId, type IdKeeper } from '../import/import-ids.ts'
+import { createMessageNamer, type MessageNamer } from '../import/import-units.ts'
+import { idOf } from '../import/old-fields.ts'
+import { toKnownNames } from '../import/old-names.ts'
+import { findOrder } from '../import/order.ts'
+import type { Store } from '../store/store.ts'
+import type { ThreadIntake } from './thread-intake.ts'
+
+/** A thread of the source once it has its place in the store. */
+export interface ThreadSession {
+  readonly id: ThreadId
+  /** It was made by this import, for this source: nothing else can be in it. */
+  readonly isNew: boolean
+  /** Why its id is not the one that the source gives it. */
+  readonly renamed?: string
+  readonly ids: IdKeeper
+  readonly namer: MessageNamer
+  /** Turns that have an id which is wanted here, and are of another thread. */
+  readonly foreign: Set<string>
+  replyTo: MessageId | null
+  hasWritten: boolean
+}
+
+/** Keeps the thread's id if it is free or the owner's own; `null`: somebody is answering in it. */
+export async function openSession(
+  store: Store,
+  intake: ThreadIntake,
+  ownerId: OwnerId,
+  at: number,
+): Promise<ThreadSession | null> {
+  const wanted = toThreadId(intake)
+  const title = intake.fields.title ?? ''
+  let id = wanted
+  let created = await store.createThread({ id, ownerId, title, at })
+  for (let attempt = 0; created.kind === 'taken'; attempt++) {
+    id = deriveThreadId(wanted, ownerId, attempt)
+    created = await store.createThread({ id, ownerId, title, at })
+  }
+  const isNew = created.kind === 'created'
+  if (!isNew && (await isLive(store, id))) return null
+  const foreign = new Set<string>()
+  const ids = createIdKeeper(id, (kind, wish) => kind === 'message' && foreign.has(wish))
+  const namer = createMessageNamer(ids)
+  const session = { id, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
+  const { id: told } = intake.fields
+  if (told === undefined || id === told) return session
+  const why = wanted === told ? 'is in use' : 'is not valid'
+  const renamed = `The thread id ${JSON.stringify(told.slice(0, 80))} ${why}: it became ${id}.`
+  return { ...session, renamed }
+}
+
+async function isLive(store: Store, threadId: ThreadId): Promise<boolean> {
+  const page = await store.readPage({
+    ...{ threadId, limit: 1, before: null },
+    ...{ live: 'exclude', results: 'lazy' },
+  })
+  return page?.live != null
+}
+
+/** A thread without an id is named after its oldest message, or, where that has none, after all we see. */
+function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
+  if (fields.id !== undefined) {
+    try {
+      return parseThreadId(fields.id)
+    } catch {
+      // Not an id that can be kept: one is derived from it.
+      return deriveThreadId(fields.id)
+    }
+  }
+  const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
+  const pages = messages.map(({ page = 0 }) => page)
+  const oldest = values[findOrder(values, pages).places[0] ?? 0]
+  const id = oldest == null ? undefined : idOf(oldest, 'id', 'message_id', 'messageId', '_id')
+  return deriveThreadId(id ?? JSON.stringify(messages.map(({ value }) => value)))
+}
+
+const deriveThreadId = (...place: readonly (string | number)[]): ThreadId =>
+  parseThreadId(deriveId('msg', 'thread', ...place).replace('msg', 'thr'))

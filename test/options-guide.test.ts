@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import type { OptionRule } from '../src/core/check-options.ts'
+import { holdfastRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
+import { memoryRules } from '../src/store/memory/memory-store.ts'
+import { postgresRules } from '../src/store/postgres/postgres-store.ts'
+import { sqliteRules } from '../src/store/sqlite/sqlite-store.ts'
+
+const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
+  createHoldfast: holdfastRules,
+  policies: policyRules,
+  settings: settingRules,
+  sqlite: sqliteRules,
+  postgres: postgresRules,
+  memory: memoryRules,
+}
+
+it('[CF1] the guide lists every option with the default and the range that are checked', async () => {
+  const guide = await readFile(new URL('../docs/guides/options.md', import.meta.url), 'utf8')
+  const told = Object.fromEntries(
+    guide
+      .split('\n## ')
+      .slice(1)
+      .map((section) => [
+        section.slice(0, section.indexOf('\n')),
+        [...section.matchAll(/^\| `(\w+)` \| (.*?) \| (.*?) \|/gm)].map((row) => row.slice(1)),
+      ]),
+  )
+  const checked = Object.fromEntries(
+    Object.entries(tables).map(([name, rules]) => [
+      name,
+      Object.entries(rules).map(([option, rule]) => [
+        option,
+        rule.default ?? 'required',
+        rule.range,
+      ]),
+    ]),
+  )
+  expect(told).toEqual(checked)
+})

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createHoldfast, memory, parseOwnerId, parseThreadId } from 'holdfast'
+import { createHandler } from 'holdfast/server'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+
+const folder = new URL('../examples/own-loop/', import.meta.url)
+const guide = readFileSync(new URL('../docs/guides/own-loop.md', import.meta.url), 'utf8')
+
+const post = (body: object, url = 'http://localhost/api/chat') =>
+  new Request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const chunksOf = async (response: Response) =>
+  (await response.text())
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as Record<string, unknown>)
+
+describe('docs/guides/own-loop.md', () => {
+  it.each(['route.ts', 'proxy.ts', 'repository.ts'])(
+    'shows examples/own-loop/%s as it is',
+    (name) => {
+      const source = readFileSync(new URL(name, folder), 'utf8')
+      expect(guide).toContain(`\`\`\`ts\n${source}\`\`\``)
+    },
+  )
+})
+
+describe('examples/own-loop', () => {
+  it('[AP1 AP5] records a loop of its own, waits for an approval, and goes on in the same message', async () => {
+    vi.stubEnv('HOLDFAST_DB', ':memory:')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { POST, holdfast } = await import('../examples/own-loop/route.ts')
+    onTestFinished(() => holdfast.close())
+    const user = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Delete Ideas' }] }
+    const chunks = await chunksOf(await POST(post({ id: 't', messages: [user] })))
+    const start = chunks.find(({ type }) => type === 'start')
+    const request = chunks.find(({ type }) => type === 'tool-approval-request')
+    const rest = createHandler(holdfast, { authenticate: () => ({ id: 'user-1' }) })
+    const decision = `http://localhost/api/threads/t/tool-calls/${String(request?.['toolCallId'])}/decision`
+    const decided = await rest(post({ decision: 'accept' }, decision))
+    expect(await decided.json()).toEqual({ status: 'accepted' })
+    await holdfast.settled()
+    const page = await rest(new Request('http://localhost/api/threads/t/messages?sdk=7'))
+    const { results } = (await page.json()) as { results: readonly { id: string }[] }
+    expect(results[0]?.id).toBe(start?.['messageId'])
+    expect(results[0]).toMatchObject({
+      parts: [
+        { type: 'step-start' },
+        { type: 'text', text: 'Let me delete it.' },
+        { type: 'tool-delete_note', state: 'output-available', output: { deleted: 'Ideas' } },
+        { type: 'step-start' },
+        { type: 'text', text: 'It is gone.' },
+      ],
+    })
+  })
+
+  it('[RS4] stands before an old backend, and passes its tenant on', async () => {
+    const tenants: unknown[] = []
+    const old = createServer((request, response) => {
+      tenants.push(request.headers['x-tenant'])
+      response.end('0:"Hello."\nd:{"finishReason":"stop"}\n')
+    })
+    await new Promise<void>((resolve) => {
+      old.listen(0, '127.0.0.1', resolve)
+    })
+    onTestFinished(() => void old.close())
+    const { port } = old.address() as AddressInfo
+    const { createApp } = await import('../examples/own-loop/proxy.ts')
+    const app = createApp(new URL(`http://127.0.0.1:${port}/`))
+    const user = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }
+    const request = post({ id: 't', messages: [user] })
+    request.headers.set('x-tenant', 'a')
+    expect(await (await app(request)).text()).toContain('Hello.')
+    expect(tenants).toEqual(['a'])
+  })
+
+  it('[CL11] writes its calls and its text itself', async () => {
+    const { lookUp } = await import('../examples/own-loop/repository.ts')
+    const store = memory()
+    const holdfast = createHoldfast({ store, recoverEveryMs: 0 })
+    onTestFinished(() => holdfast.close())
+    const threadId = parseThreadId('t')
+    await store.createThread({ id: threadId, ownerId: parseOwnerId('o'), title: '', at: 1 })
+    await lookUp(holdfast, threadId)
+    const page = await store.readPage({
+      threadId,
+      limit: 1,
+      before: null,
+      live: 'include',
+      results: 'full',
+    })
+    expect(page?.messages[0]).toMatchObject({
+      progress: { ending: { kind: 'completed' } },
+      steps: [
+        {
+          parts: [
+            { text: 'Let me look.' },
+            { name: 'search', state: 'succeeded', output: { value: { hits: ['weather'] } } },
+            { text: 'It is sunny.' },
+          ],
+        },
+      ],
+    })
+  })
+})
