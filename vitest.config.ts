@@ -13,8 +13,9 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     // Machines are shared and noisy: a limit is there to end a hang, not to measure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     // Much of the time a test waits for a database, a browser or a process: a core is not kept free.
     maxWorkers: '100%',
     projects: [

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { typeStripping } from '../support/type-stripping.ts'
 
 const executable = join(import.meta.dirname, '../../src/cli/holdfast.ts')
 
@@ -97,7 +98,8 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
 function start(args: readonly string[], { env, folder }: RunOptions): ChildProcess {
   const { PATH, HOME, SystemRoot, TMPDIR } = process.env
   const base = { PATH, HOME, SystemRoot, TMPDIR, HOLDFAST_DEMO_DELAY_MS: '0' }
-  return spawn(process.execPath, ['--conditions=holdfast-source', executable, ...args], {
+  const flags = [...typeStripping, '--conditions=holdfast-source']
+  return spawn(process.execPath, [...flags, executable, ...args], {
     cwd: folder,
     env: { ...base, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

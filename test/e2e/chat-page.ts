@@ -27,7 +27,8 @@ export async function openChat(
   { built, ...options }: OpenChatOptions = {},
 ): Promise<ChatPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
-  context.setDefaultTimeout(15_000)
+  // To end a hang, not to measure: a busy machine may need most of this.
+  context.setDefaultTimeout(60_000)
   await built?.showIn(context)
   return chatIn(await context.newPage(), url)
 }

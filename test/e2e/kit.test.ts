@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     await expect.poll(given).toMatchObject({ messages: 2, status: 'live', calls: running })
     await chat.ended()
     const done = { isComplete: true, hasToolCalls: true, states: ['slow_tool: completed'] }
-    await expect.poll(given, { timeout: 5_000 }).toMatchObject({ calls: done })
+    await expect.poll(given).toMatchObject({ calls: done })
     // The two lists were read, and then followed with the thread.
     const lists = asked.filter((path) => /^\/api\/messages\/[^/]+\/tool-calls$/.test(path))
     expect(lists.length).toBeLessThanOrEqual(4)

@@ -59,10 +59,10 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
     }
     await remove('Stock GONE')
     expect(await titles()).toContain('Stock GONE')
-    await expect.poll(titles, { timeout: 15_000 }).not.toContain('Stock GONE')
+    await expect.poll(titles).not.toContain('Stock GONE')
     await remove('Stock LEFT')
     await page.goto('about:blank')
-    await expect.poll(titles, { timeout: 3_000 }).not.toContain('Stock LEFT')
+    await expect.poll(titles).not.toContain('Stock LEFT')
     await chat.close()
   })
 })

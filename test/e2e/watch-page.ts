@@ -11,17 +11,20 @@ export function watchPage(): void {
     ready: 2,
     running: 3,
   }
-  const lengths = new WeakMap<Element, number>()
+  const texts = new WeakMap<Element, string>()
   const answers = new WeakSet<Element>()
   const states = new Map<string, string>()
 
   const look = () => {
     for (const element of document.querySelectorAll('[data-role=answer], [data-role=draft]')) {
-      const length = element.textContent.length
-      if (length < (lengths.get(element) ?? 0)) {
-        faults.push(`the text of step ${element.getAttribute('data-step')} got shorter`)
+      const text = element.textContent
+      const before = texts.get(element) ?? ''
+      if (text.length < before.length) {
+        const step = element.getAttribute('data-step')
+        const change = `${before.length} “…${before.slice(-40)}” → ${text.length} “…${text.slice(-40)}”`
+        faults.push(`the text of step ${step} got shorter: ${change}`)
       }
-      lengths.set(element, length)
+      texts.set(element, text)
       if (element.getAttribute('data-role') === 'answer') answers.add(element)
       else if (answers.has(element)) faults.push('an answer became a draft')
     }

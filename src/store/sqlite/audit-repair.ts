@@ -4,6 +4,7 @@ import type { Seq } from '../../core/ids.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
 import { type EventBatch, splitBatch } from '../event-batch.ts'
 import { auditSql, type LedgerTable, rowSql } from './audit-sql.ts'
+import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
 
 type Row = Record<string, SQLInputValue>
@@ -103,7 +104,7 @@ export function removeOrphanRows(db: DatabaseSync, thread: ThreadKey, at: number
   const isThere = db.prepare('SELECT 1 FROM threads WHERE thread = ?')
   if (isThere.get(thread) !== undefined) return
   for (const table of ['messages', 'events', 'calls'] as const) {
-    for (const row of db.prepare(`SELECT * FROM ${table} WHERE thread = ?`).iterate(thread)) {
+    for (const row of iterateRows(db, `SELECT * FROM ${table} WHERE thread = ?`, thread)) {
       const note = `A row of ${table} whose thread does not exist was removed.`
       record.run(at, `#${thread}`, 'orphan-rows', note, JSON.stringify(row))
     }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
@@ -14,6 +14,7 @@ import {
 } from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
 import { isHeld, type LeaseClock } from '../lease.ts'
+import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
 
 interface InThread {
@@ -101,7 +102,7 @@ function fetchFrom<Row, Mapped>(
   map: (row: Row) => Mapped,
   portion = 200,
 ): Fetch<Mapped> {
-  const rows = db.prepare(text).iterate(only as SQLInputValue)
+  const rows = iterateRows(db, text, only)
   return async () => {
     const fetched: Mapped[] = []
     while (fetched.length < portion) {

@@ -5,6 +5,7 @@ import { removeOrphanRows, repairThread } from './audit-repair.ts'
 import { scanRows } from './audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
 import type { LeaseClock } from '../lease.ts'
+import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
@@ -63,9 +64,7 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
       return found as unknown as readonly TurnHome[]
     },
     listThreads: () =>
-      snapshot(
-        (db) => db.prepare(auditSql.listThreads).iterate() as Iterable<unknown>,
-      ) as AsyncGenerator<Thread>,
+      snapshot((db) => iterateRows(db, auditSql.listThreads)) as AsyncGenerator<Thread>,
     scan: (only) =>
       snapshot((db) => {
         if (only === undefined) return scanRows(db, null, options)

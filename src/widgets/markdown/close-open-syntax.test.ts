@@ -44,6 +44,8 @@ function wordOf(token: Token): string {
         .map((cell) => wordsOf(cell.tokens))
         .join('')
     case 'code':
+      // Here the breaks are seen too.
+      return known.text.replaceAll('\n', '⏎')
     case 'codespan':
     case 'escape':
       return known.text

@@ -10,7 +10,9 @@ export function closeOpenSyntax(text: string): string {
   const start = text.lastIndexOf('\n') + 1
   const line = text.slice(start)
   if (fence !== undefined) {
-    return `${/^\s*[`~]{1,}$/.test(line) ? text.slice(0, start) : `${text}\n`}${fence}`
+    // A line that is empty, or is becoming the end of the block, is no line of the code yet.
+    const isHeldBack = /^\s*[`~]*$/.test(line)
+    return `${isHeldBack ? text.slice(0, start) : `${text}\n`}${fence}`
   }
   if (isOnlyMarks(line)) return text.slice(0, start)
   const table = openTableStart(text)
