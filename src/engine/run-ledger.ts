@@ -85,7 +85,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, what follows must not be stored without it (LG3).
   // Nothing is lost by waiting, for the committer has one transaction under way at a time too.
-  let writing: Promise<unknown> | null = null
+  const writing: { current: Promise<unknown> | null } = { current: null }
   let inFlight: readonly NewTurnEvent[] = []
   const news = createHeldNews(clock, () => flush !== null)
 
@@ -105,7 +105,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   ): Promise<Result> => {
     inFlight = events
     const result = work()
-    writing = result.catch(() => undefined)
+    writing.current = result.catch(() => undefined)
     try {
       return await result
     } catch (error) {
@@ -113,7 +113,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       throw error
     } finally {
       inFlight = []
-      writing = null
+      writing.current = null
     }
   }
 
@@ -204,7 +204,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       for (const event of events) buffer.push(event)
       // Not in a function of its own: two callers that wait must not both find the ledger free, or the
       // second returns while its events are still in flight with the first (CL3).
-      while (writing !== null) await writing
+      while (writing.current !== null) await writing.current
       if (broken !== null) throw broken
       const taken = take()
       if (taken.length === 0) return
@@ -223,7 +223,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     },
 
     async commitIfCurrent(plan, finish) {
-      while (writing !== null) await writing
+      while (writing.current !== null) await writing.current
       if (broken !== null) throw broken
       const planned = plan(expect())
       if (planned === null) return false
@@ -257,7 +257,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
     async reload() {
       take()
-      while (writing !== null) await writing
+      while (writing.current !== null) await writing.current
       const found = await store.findTurn(turnId)
       if (found === null || found.threadId !== threadId) {
         throw new HoldfastError('thread-not-found', 'The thread was deleted while it was answered.')
