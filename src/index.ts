@@ -39,6 +39,11 @@ export type { Frame } from './engine/tail.ts'
 export type { ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
+export { exportThread, exportThreads, type ExportFormat } from './transfer/export-threads.ts'
+export type { ImportItem } from './transfer/import-item.ts'
+export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
+export { importThreads, type ImportOptions } from './transfer/import-threads.ts'
+export { readImport } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type {
   Append,
