@@ -74,8 +74,10 @@ export function mergeThread(
     if (gap.isGuess && guesses++ === 0) {
       report.guess(item.index, 'Where it stands among what is stored is a guess: it has no date.')
     }
-    const others = added.get(gap.place) ?? []
-    added.set(gap.place, [...others, { ...item, fate: 'added', isRead: true }])
+    const others = added.get(gap.place)
+    const one: MergedMessage = { ...item, fate: 'added', isRead: true }
+    if (others === undefined) added.set(gap.place, [one])
+    else others.push(one)
   }
   for (const orphan of orphans) {
     const at = entries.findLastIndex(
@@ -87,7 +89,7 @@ export function mergeThread(
   }
   const all: MergedMessage[] = []
   for (let place = 0; place <= entries.length; place++) {
-    all.push(...(added.get(place) ?? []))
+    for (const one of added.get(place) ?? []) all.push(one)
     const entry = entries[place]
     if (entry !== undefined) all.push(entry)
   }
@@ -156,19 +158,16 @@ function createGaps(
 ) {
   const isApart = places.every((place) => place === undefined)
   const dateOf = (place: number) => stored[place]?.message.at
+  const after = findNext(places)
   let from = 0
   return {
+    /** Asked in the order of what was read. */
     find(nth: number): { readonly place: number; readonly isGuess: boolean } {
-      for (let before = nth - 1; before >= 0; before--) {
-        const place = places[before]
-        if (place === undefined) continue
-        from = Math.max(from, place + 1)
-        break
-      }
-      const next = places.find(
-        (place, index) => index > nth && place !== undefined && place >= from,
-      )
-      const to = next ?? stored.length
+      const before = nth === 0 ? undefined : places[nth - 1]
+      if (before !== undefined) from = Math.max(from, before + 1)
+      let next = after[nth]
+      while (next !== undefined && (places[next] ?? 0) < from) next = after[next]
+      const to = next === undefined ? stored.length : (places[next] ?? stored.length)
       const at = read[nth]?.message.at
       if (to === from || at === undefined) {
         const isGuess = to > from
@@ -185,6 +184,17 @@ function createGaps(
       return { place, isGuess: false }
     },
   }
+}
+
+/** For each message that was read, the next one that is stored. */
+function findNext(places: readonly (number | undefined)[]): readonly (number | undefined)[] {
+  const after: (number | undefined)[] = []
+  let next: number | undefined
+  for (let nth = places.length - 1; nth >= 0; nth--) {
+    after[nth] = next
+    if (places[nth] !== undefined) next = nth
+  }
+  return after
 }
 
 const isLeft = (call: OldCall): boolean =>

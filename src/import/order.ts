@@ -113,6 +113,8 @@ function costOf(items: readonly Item[]): Cost {
       if (early.delete(id)) against += weights.result
       else called.set(id, (called.get(id) ?? 0) + 1)
     }
+    // Without its call before the turn is over: that stands on another page.
+    if (item.kind === 'user' || item.kind === 'answer') early.clear()
     if (item.answers !== undefined) {
       // Some providers begin again with every turn: each call is answered once.
       const open = called.get(item.answers) ?? 0
