@@ -1,7 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
-import type { Append } from './plan-commit.ts'
-import type { AppendResult } from './store.ts'
 
 /**
  * One run per thread. A lease has a fencing number that grows with each holder, so one that comes
@@ -53,7 +51,33 @@ export const isHeld = (
   { now, isAlive }: LeaseClock,
 ): boolean => holder !== null && (until ?? 0) > now() && isAlive(holder)
 
-type Refusal = Exclude<AppendResult, { readonly kind: 'appended' | 'illegal' | 'busy' }>
+/** Where an append stands, and as whom it writes. */
+export interface AppendClaim {
+  readonly expectedSeq?: Seq
+  readonly create?: { readonly ownerId: OwnerId }
+  readonly lease?: LeaseUse
+}
+
+export type AppendRefusal =
+  | { readonly kind: 'no-thread' }
+  | { readonly kind: 'stale'; readonly seq: Seq }
+  | { readonly kind: 'fenced'; readonly fence: number }
+  | {
+      readonly kind: 'leased'
+      readonly holder: string
+      readonly turnId: MessageId
+      readonly fence: number
+    }
+
+export interface Appended {
+  readonly kind: 'appended'
+  /** The number of the first event of this append; `seq + 1` if it had none. */
+  readonly firstSeq: Seq
+  readonly seq: Seq
+  /** The lease's fencing number, where one is held. */
+  readonly fence?: number
+  readonly stopRequested: boolean
+}
 
 /**
  * The rule of who may write, in the one order in which it is told: no thread, stale, then the lease.
@@ -62,8 +86,8 @@ type Refusal = Exclude<AppendResult, { readonly kind: 'appended' | 'illegal' | '
 export function judgeAppend(
   head: ThreadHead | null,
   binds: (head: ThreadHead) => boolean,
-  { expectedSeq, create, lease }: Append,
-): Refusal | null {
+  { expectedSeq, create, lease }: AppendClaim,
+): AppendRefusal | null {
   if (head === null || (create !== undefined && head.ownerId !== create.ownerId)) {
     return { kind: 'no-thread' }
   }
@@ -103,11 +127,7 @@ export function useLease(
 }
 
 /** What an append that was stored is told. */
-export function toAppended(
-  head: ThreadHead,
-  size: number,
-  use: LeaseUse | undefined,
-): AppendResult {
+export function toAppended(head: ThreadHead, size: number, use: LeaseUse | undefined): Appended {
   return {
     kind: 'appended',
     firstSeq: head.seq - size + 1,

@@ -1,8 +1,8 @@
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
-import { planCommit, type PlannedCommit } from './plan-commit.ts'
-import type { AppendResult } from './store.ts'
+import type { AppendRefusal } from './lease.ts'
+import { type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
 
 export interface ThreadRewrite {
   readonly threadId: ThreadId
@@ -32,7 +32,9 @@ export function planRewrite({
 }
 
 /** A rewrite whose events do not go together is a mistake of its writer: nothing of it is stored. */
-export function toRewriteFault(refusal: AppendResult): HoldfastError {
+export function toRewriteFault(
+  refusal: IllegalAppend | AppendRefusal | { readonly kind: 'busy' },
+): HoldfastError {
   const what =
     refusal.kind === 'illegal'
       ? `the ${refusal.subject} ${refusal.id} is ${refusal.state} already`

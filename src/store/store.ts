@@ -4,6 +4,7 @@ import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
 import type { StoreAudit } from './audit.ts'
+import type { Appended, AppendRefusal } from './lease.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 
@@ -91,24 +92,8 @@ export interface ThreadList {
 }
 
 export type AppendResult =
-  | {
-      readonly kind: 'appended'
-      /** The number of the first event of this append; `seq + 1` if it had none. */
-      readonly firstSeq: Seq
-      readonly seq: Seq
-      /** The lease's fencing number, where one is held. */
-      readonly fence?: number
-      readonly stopRequested: boolean
-    }
-  | { readonly kind: 'no-thread' }
-  | { readonly kind: 'stale'; readonly seq: Seq }
-  | { readonly kind: 'fenced'; readonly fence: number }
-  | {
-      readonly kind: 'leased'
-      readonly holder: string
-      readonly turnId: MessageId
-      readonly fence: number
-    }
+  | Appended
+  | AppendRefusal
   /** The database will not take these rows: an id is in use in this thread. Nothing was stored. */
   | IllegalAppend
   /** Somebody holds the thread's row. Nothing was stored, and nobody else waited for it; try again. */

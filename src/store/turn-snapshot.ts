@@ -23,7 +23,7 @@ export interface TurnPlace {
 }
 
 /**
- * A sealed turn: its fold as JSON text. Inputs and outputs are not in it; calls have rows of their
+ * A turn that has ended: its fold as JSON text. Inputs and outputs are not in it; calls have rows of their
  * own, so that they can be queried, and left out of a page when large.
  */
 export function toSnapshot(turn: Turn): string {
@@ -41,7 +41,7 @@ function toPartBody(part: Part): object {
     : { ...part, input }
 }
 
-/** The turn as it was sealed. A body that cannot be read still gives the calls that have rows (LG7). */
+/** The turn as it was when it ended. A body that cannot be read still gives the calls that have rows (LG7). */
 export function readSnapshot(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
   const value = readStoredJson(body)
   if (!isSnapshot(value)) return salvageTurn(place, rows)

@@ -21,7 +21,7 @@ export interface ImportWriter {
 
 /** Of one transaction. */
 const mostEvents = 4_000
-/** Of one append: a turn is sealed with the facts of the turns after it still around. */
+/** Of one append. */
 const mostAtOnce = 2_000
 
 export function createImportWriter(

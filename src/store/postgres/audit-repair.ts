@@ -93,7 +93,7 @@ async function applyStep(
 }
 
 /**
- * Takes one fact out of its pack, of which each other fact then has a row of its own. Gives the pack as
+ * Takes one fact out of its batch, of which each other fact then has a row of its own. Gives the batch as
  * it was, so that all of it is in the record, whatever can be put back.
  */
 async function removeFact(
@@ -102,8 +102,8 @@ async function removeFact(
   threadId: ThreadId,
   seq: Seq,
 ): Promise<JsonObject | undefined> {
-  const [found] = await run<{ readonly row: string }>(sql.readPack, [threadId, seq])
-  const row = found === undefined ? undefined : (JSON.parse(found.row) as PackRow)
+  const [found] = await run<{ readonly row: string }>(sql.readBatch, [threadId, seq])
+  const row = found === undefined ? undefined : (JSON.parse(found.row) as BatchRow)
   if (row === undefined) return undefined
   await run(sql.rows.events.remove, [threadId, row.seq])
   for (const { seq: place, at, line: payload } of splitBatch({ ...row, turnId: null })) {
@@ -114,7 +114,7 @@ async function removeFact(
 }
 
 /** A row of events as the database gives it, with all its columns. */
-interface PackRow extends JsonObject {
+interface BatchRow extends JsonObject {
   readonly seq: number
   readonly size: number
   readonly at: number

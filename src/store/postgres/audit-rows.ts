@@ -9,7 +9,7 @@ import {
   type Fetch,
   type Keyed,
   mergeAuditRows,
-  packPortion,
+  batchPortion,
   splitRows,
 } from '../merge-audit-rows.ts'
 import type { AuditSql } from './audit-sql.ts'
@@ -71,7 +71,7 @@ export function scanRows(
       ...row,
     })),
     events: splitRows(
-      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => row, packPortion),
+      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => row, batchPortion),
       readFacts,
     ),
     calls: fetchFrom(client, 'calls', scans.calls, only, (row: CallRow) => ({
@@ -83,7 +83,7 @@ export function scanRows(
   })
 }
 
-/** One row for each fact of the pack. */
+/** One row for each fact of the batch. */
 function readFacts(row: EventRow): readonly Keyed<AuditEvent, ThreadId>[] {
   const { key, turnId, turnSeq, bodySeq, commitSeq, ofTurn } = row
   const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }

@@ -9,7 +9,7 @@ import {
   type Fetch,
   type Keyed,
   mergeAuditRows,
-  packPortion,
+  batchPortion,
   splitRows,
 } from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
@@ -37,7 +37,7 @@ interface MessageRow extends InThread {
   readonly bodySeq: Seq | null
   readonly createdAt: number
 }
-interface PackRow extends InThread {
+interface BatchRow extends InThread {
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
@@ -76,7 +76,7 @@ export function scanRows(
       isOpen: isSealed === 0,
     })),
     events: splitRows(
-      fetchFrom(db, auditSql.events, only, (row: PackRow) => row, packPortion),
+      fetchFrom(db, auditSql.events, only, (row: BatchRow) => row, batchPortion),
       toFacts,
     ),
     calls: fetchFrom(db, auditSql.calls, only, (row: CallRow) => ({
@@ -88,7 +88,7 @@ export function scanRows(
   })
 }
 
-function toFacts(row: PackRow): readonly Keyed<AuditEvent, ThreadKey>[] {
+function toFacts(row: BatchRow): readonly Keyed<AuditEvent, ThreadKey>[] {
   const { key, commitSeq, turnId, turnSeq, bodySeq } = row
   const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
   const same = { kind: 'event', key, commitSeq, ofTurn: turnSeq !== null, turn } as const

@@ -8,7 +8,7 @@ import type {
   MessageRow,
   StoredCallRow,
 } from '../ledger-rows.ts'
-import type { AsyncConnection } from './sqlite-store.ts'
+import type { AsyncConnection } from './connection.ts'
 import type { BatchRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 

@@ -16,7 +16,7 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { createSqliteAudit } from './audit.ts'
-import { createConnection } from './connection.ts'
+import { type AsyncConnection, createConnection } from './connection.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -42,12 +42,6 @@ export const sqliteRules: OptionTable<SqliteStoreOptions> = {
 }
 
 const retryMs = 10
-
-/** The verbs of a connection, when they may have to wait. */
-export interface AsyncConnection {
-  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-}
 
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
