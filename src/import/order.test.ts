@@ -121,7 +121,7 @@ describe('the order of a list', () => {
     const ids = ['p', 'q', 'r', 's']
     expect(orderOf([...two.toReversed(), ...one.toReversed()], [1, 1, 2, 2]).ids).toEqual(ids)
     const dated = (list: readonly Json[], from: number) =>
-      list.map((item, index) => ({ ...(item as object), createdAt: at(from + index) }) as Json)
+      list.map((item, index) => ({ ...(item as object), createdAt: at(from + index) }))
     const [early, late] = [dated(one, 1), dated(two, 10)]
     expect(orderOf([...late, ...early], [1, 1, 2, 2]).ids).toEqual(ids)
     expect(orderOf([...late.toReversed(), ...early.toReversed()], [1, 1, 2, 2]).ids).toEqual(ids)
@@ -144,7 +144,7 @@ describe('the order of a list', () => {
     expect(read([user('x'), user('y')]).guessed).toEqual([
       {
         where: 'messages[0]',
-        what: 'The order is as it is given, oldest first: neither dates nor ids settle it.',
+        what: 'The order is as it is given, oldest first: dates and ids do not settle it.',
       },
     ])
   })

@@ -127,7 +127,7 @@ function putInOrder(
 }
 
 const doubts = {
-  given: 'neither dates nor ids settle it',
+  given: 'dates and ids do not settle it',
   dates: 'the dates do not settle all of it',
   ids: 'the ids do not settle all of it',
   shape: 'answers stood before their questions',
