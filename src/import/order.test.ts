@@ -102,6 +102,16 @@ describe('the order of a list', () => {
     expect(orderOf(list.slice(0, 3))).toMatchObject({ basis: 'given', isGuess: true })
   })
 
+  it('[LE8] of a page that looks the same either way is newest first, as list routes answer', () => {
+    const page = [user('z'), answer('y'), user('x')]
+    expect(orderOf(page, [1, 1, 1])).toEqual({
+      ids: ['x', 'y', 'z'],
+      basis: 'shape',
+      isGuess: true,
+    })
+    expect(orderOf(page).ids).toEqual(['z', 'y', 'x'])
+  })
+
   it('[LE8] is not turned round by two clocks that differ', () => {
     const list = [
       ...[user('u1', at(1)), answer('a1', at(3))],
@@ -144,7 +154,7 @@ describe('the order of a list', () => {
     expect(read([user('x'), user('y')]).guessed).toEqual([
       {
         where: 'messages[0]',
-        what: 'The order is as it is given, oldest first: neither dates nor ids settle it.',
+        what: 'The order is as it is given, oldest first: dates and ids do not settle it.',
       },
     ])
   })

@@ -44,15 +44,18 @@ export function findOrder(values: readonly Json[], pages: readonly number[] = []
   const isSettled = isDated || isRanked
   // By far the most lists are in order, and no other order can be better than one without a fault.
   if (isSettled && first.total === 0) return { places: given, basis: 'given', isGuess: false }
+  // A list that is given in pages is most often newest first, as list routes answer.
+  const isPaged = !isSettled && pages.some((page) => page > 0)
   let best = { items, cost: first, basis: 'given' as FoundOrder['basis'] }
   let rivals = 0
   for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
     if (isSameOrder(candidate, best.items)) continue
     const cost = costOf(candidate)
     if (cost.total === best.cost.total) rivals++
-    if (cost.total >= best.cost.total) continue
+    const isLikelier = isPaged && best.basis === 'given' && cost.total === best.cost.total
+    if (cost.total >= best.cost.total && !isLikelier) continue
     best = { items: candidate, cost, basis }
-    rivals = 0
+    rivals = isLikelier ? 1 : 0
   }
   const isGuess = isSettled ? best.cost.against > 0 : rivals > 0 || best.basis !== 'given'
   return { places: best.items.map(({ place }) => place), basis: best.basis, isGuess }

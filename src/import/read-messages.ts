@@ -53,7 +53,8 @@ export function readMessages(
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
   const places = isOrdered === true ? kept : putInOrder(kept, values, pages, report)
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
-  const isNewestFirst = (places[0] ?? 0) > (places.at(-1) ?? 0)
+  const isTurned = (places[0] ?? 0) > (places.at(-1) ?? 0)
+  const isNewestFirst = isTurned || (pages !== undefined && places.length < 2)
   if (format === 'entities') {
     return { ...readEntityRows(listed, at, true, report), isNewestFirst }
   }
@@ -127,10 +128,10 @@ function putInOrder(
 }
 
 const doubts = {
-  given: 'neither dates nor ids settle it',
+  given: 'dates and ids do not settle it',
   dates: 'the dates do not settle all of it',
   ids: 'the ids do not settle all of it',
-  shape: 'answers stood before their questions',
+  shape: 'neither dates nor ids settle it, but what follows on what',
 } as const
 
 /** A page that was read later may have more of a turn that stands on both. */

@@ -30,9 +30,10 @@ export async function* exportThreads(
   format: ExportFormat,
 ): AsyncGenerator<string> {
   let isFirst = true
-  yield '{"order":"oldest-first","threads":['
+  yield '{"threads":['
   for await (const { id, title, createdAt, ownerId: owner } of threads) {
-    const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner })
+    const order = 'oldest-first'
+    const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner, order })
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`
     let comma = ''
     for await (const message of exportThread(store, id, format)) {

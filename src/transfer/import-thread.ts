@@ -266,13 +266,11 @@ async function findForeign(
   }
 }
 
-function readList(
-  { messages, format, at, intake: { isOrdered } }: ThreadWrite,
-  said: Report,
-): OldThread {
+function readList({ messages, format, at, intake }: ThreadWrite, said: Report): OldThread {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined
+  const isOrdered = intake.fields.isOrdered === true
   const options = { format, at, isOrdered, ...(pages === undefined ? {} : { pages }) }
   return readOldMessages(values, options, said)
 }

@@ -103,7 +103,7 @@ export const importRules: readonly HttpRule[] = [
         said('assistant', nth + 1),
       ])
       await client.post('/api/import', { id: from, messages })
-      for (const format of ['vercel', 'entities', 'chat']) {
+      for (const format of ['ui', 'vercel', 'entities', 'chat']) {
         const to = newId('thread')
         let cursor: string | null = null
         do {
