@@ -74,6 +74,12 @@ export function mergeThread(
     if (gap.isGuess && guesses++ === 0) {
       report.guess(item.index, 'Where it stands among what is stored is a guess: it has no date.')
     }
+    if (fallsInto(item.message, stored[gap.place - 1]?.message)) {
+      report.guess(
+        item.index,
+        'It falls into the middle of a turn that is stored: its rows may be of two.',
+      )
+    }
     const others = added.get(gap.place)
     const one: MergedMessage = { ...item, fate: 'added', isRead: true }
     if (others === undefined) added.set(gap.place, [one])
@@ -97,6 +103,13 @@ export function mergeThread(
     messages: joinEdges(all, new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))),
     known,
   }
+}
+
+/** Pieces of two turns were taken for one, because what stands between them had not come yet. */
+function fallsInto(message: OldMessage, turn: OldMessage | undefined): boolean {
+  const at = message.kind === 'user' ? message.at : undefined
+  if (at === undefined || turn?.kind !== 'turn') return false
+  return turn.steps.some((step) => step.at !== undefined && step.at > at)
 }
 
 /** For each message that was read, the stored one that it is. */

@@ -10,6 +10,7 @@ import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 
 export const exportFormats = ['ui', 'vercel', 'entities', 'chat'] as const
+/** How messages are written; `importThreads` reads each of them back. */
 export type ExportFormat = (typeof exportFormats)[number]
 
 const pageSize = 50

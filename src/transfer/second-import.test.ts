@@ -111,21 +111,6 @@ describe.each(Object.entries(turns))('a second import of %s', (_, [open, done]) 
     expect(await shownOf(store)).toEqual(after)
   })
 
-  it('[LE8] is the same as one import of all of it', async () => {
-    const [once, twice] = [memory(), memory()]
-    await load(once, [question, ...done, later])
-    await load(twice, [question, ...open])
-    await load(twice, [question, ...done, later])
-    const contentOf = async (store: Store) =>
-      (
-        (await shownOf(store)) as readonly {
-          content: string
-          toolCalls: readonly { state: string }[]
-        }[]
-      ).map(({ content, toolCalls }) => [content, toolCalls.map(({ state }) => state)])
-    expect(await contentOf(twice)).toEqual(await contentOf(once))
-  })
-
   it('[LE8] leaves alone what somebody has gone on from, and says so', async () => {
     const store = memory()
     await load(store, [question, ...open])
@@ -237,6 +222,19 @@ describe('a second import', () => {
       { content: 'One moment.' },
       { content: 'Well?' },
       { content: 'It is cold.' },
+    ])
+  })
+
+  it('[LE8] says where pages that came out of order may have joined two turns', async () => {
+    const store = memory()
+    await load(store, [row('r1', 'AI_TOOL', 2, { toolCalls: [call] })])
+    await load(store, [row('r3', 'AI_MESSAGE', 9, { content: 'Of another turn.' })])
+    const { guessed } = await load(store, [row('r2', 'USER', 5, { content: 'And?' })])
+    expect(guessed).toEqual([
+      {
+        where: 'messages[0]',
+        what: 'It falls into the middle of a turn that is stored: its rows may be of two.',
+      },
     ])
   })
 
