@@ -25,7 +25,12 @@ const modules = Object.keys(packageJson.exports)
   .map((name) => name.replace('.', 'holdfast'))
 
 const run = (node: string, args: readonly string[]) =>
-  spawnSync(node, args, { cwd: installed.folder, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  spawnSync(node, args, {
+    cwd: installed.folder,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+    timeout: 120_000,
+  })
 const holdfast = (...args: readonly string[]) => run(process.execPath, [installed.command, ...args])
 const importing = (name: string) => ['--input-type=module', '--eval', `await import('${name}')`]
 
