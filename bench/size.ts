@@ -57,10 +57,12 @@ async function onPostgres(): Promise<Row> {
 }
 
 async function fill(store: Store, size: () => number | Promise<number>): Promise<number> {
-  const run = createTurns(holdfastHandler(store, 0).handler)
+  const { handler, close } = holdfastHandler(store, 0)
+  const run = createTurns(handler)
   await run('bytes')
   const before = await size()
   for (let turn = 0; turn < turns; turn++) await run('bytes')
+  await close()
   return ((await size()) - before) / turns
 }
 

@@ -40,12 +40,17 @@ export function bareHandler(
 export function holdfastHandler(
   store: Store,
   paceMs: number,
-): { readonly handler: Handler; readonly commits: () => number } {
+): {
+  readonly handler: Handler
+  readonly commits: () => number
+  readonly close: () => Promise<void>
+} {
   const model = createModel(paceMs)
   const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
   return {
     handler: createHandler(holdfast, { localOnly: true }),
     commits: () => holdfast.metrics().commits,
+    close: () => holdfast.close(),
   }
 }
 

@@ -63,10 +63,13 @@ const otherNames = {
 }
 
 /** The same options, checked, with origins as browsers write them. */
-export function checkHandlerOptions(options: HandlerOptions): HandlerOptions {
-  checkOptions('createHandler', options, handlerRules, otherNames)
+export function checkHandlerOptions(
+  options: HandlerOptions,
+  where = 'createHandler',
+): HandlerOptions {
+  checkOptions(where, options, handlerRules, otherNames)
   const { allowedOrigins, limits } = options
-  if (limits !== undefined) checkOptions('createHandler, limits', limits, limitRules)
+  if (limits !== undefined) checkOptions(`${where}, limits`, limits, limitRules)
   if (allowedOrigins === undefined) return options
   return {
     ...options,

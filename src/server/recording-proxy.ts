@@ -1,3 +1,4 @@
+import { callback, checkOptions, type OptionTable } from '../core/check-options.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import type { RecordRequest } from '../engine/record.ts'
 import type { Json } from '../core/json.ts'
@@ -18,6 +19,7 @@ import type { Handler } from './create-handler.ts'
 import { checkOrigin, identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { notFound, toErrorResponse } from './http-error.ts'
+import { checkHandlerOptions } from './option-rules.ts'
 import { toKnownTurn } from '../engine/known-turn.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
@@ -39,6 +41,21 @@ export interface RecordingProxyOptions extends HandlerOptions {
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
+const proxyRules: OptionTable<ProxyOnly> = {
+  target: { range: 'a URL', fits: (value) => value instanceof URL },
+  forwardHeaders: {
+    range: 'a list of names of headers, or a function',
+    fits: (value) =>
+      typeof value === 'function' ||
+      (Array.isArray(value) && value.every((name) => typeof name === 'string')),
+    default: 'who asks, the language and trace ids',
+  },
+  fetch: callback('the global fetch'),
+}
+type ProxyOnly = {
+  readonly [Name in 'target' | 'forwardHeaders' | 'fetch']: RecordingProxyOptions[Name] | undefined
+}
+
 /** A backend that has not begun to answer by then is waited for with an open stream; its refusal is then an error in it. */
 const patienceMs = 10_000
 
@@ -49,10 +66,13 @@ const patienceMs = 10_000
  * passed on to the client, and nothing of it is kept. Pages, resume and stop are the ordinary routes,
  * beside it.
  */
-export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxyOptions): Handler {
+export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOptions): Handler {
+  const { target, forwardHeaders, fetch: asking, ...others } = given
+  checkOptions('createRecordingProxy', { target, forwardHeaders, fetch: asking }, proxyRules)
+  const options = checkHandlerOptions(others, 'createRecordingProxy')
   const context = createServerContext(holdfast, options)
-  const ask = options.fetch ?? fetch
-  const forward = options.forwardHeaders ?? defaultForwardHeaders
+  const ask = asking ?? fetch
+  const forward = forwardHeaders ?? defaultForwardHeaders
   return async (request) => {
     const url = new URL(request.url)
     try {
@@ -65,7 +85,7 @@ export function createRecordingProxy(holdfast: Holdfast, options: RecordingProxy
         const { recorded, sent } = await toRecord(context, route, chat)
         const backend = askLater(() =>
           ask(
-            new Request(options.target, {
+            new Request(target, {
               method: 'POST',
               headers: toBackendHeaders(request.headers, forward),
               body: JSON.stringify(body),
