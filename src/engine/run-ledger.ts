@@ -95,9 +95,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     return buffer.take()
   }
 
-  const expect = (): Turn => {
-    return foldOn(turn, [...inFlight, ...buffer.peek()])
-  }
+  const expect = (): Turn => foldOn(turn, [...inFlight, ...buffer.peek()])
 
   const begin = async <Result>(
     events: readonly NewTurnEvent[],
@@ -144,6 +142,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         return true
       }
       if (result.kind !== 'stale') throw toRefusalError(result)
+      // A thread that ends before this run's own place was made anew under its id: it is not this run's,
+      // and to look again would find the same for ever.
+      if (result.seq < seq) throw new FencedError('The thread of this run is gone.')
       await catchUp(result.seq)
       return false
     } finally {

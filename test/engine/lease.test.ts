@@ -54,6 +54,33 @@ describe('the lease', () => {
     await quick.close()
   })
 
+  it('[CR2 LG1] lets a run write nothing to a thread that was made anew under its id', async () => {
+    const store = memory()
+    const go = gate<string>()
+    const begun = gate()
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        begun.open()
+        return go.opened
+      },
+    })
+    const late = await createFixture(() => [{ call: 'slow', input: {} }], {
+      store,
+      tools: { slow },
+    })
+    const { threadId } = late
+    await late.say('go')
+    await begun.opened
+    const { ownerId, title } = (await store.readThread(threadId)) ?? {}
+    await store.deleteThread(threadId)
+    await store.createThread({ id: threadId, ownerId: ownerId!, title: title!, at: 1 })
+    go.open('too late')
+    await late.holdfast.settled()
+    expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
+    expect(late.log.some(({ type }) => type === 'turn-lost')).toBe(true)
+  })
+
   it('[ST1 RS7] lets another server stop a run', async () => {
     const store = memory()
     const here = await startLongRun(store)
