@@ -1,6 +1,7 @@
 import { type MessageId, type NewEvent, type OwnerId, parseThreadId } from 'holdfast'
 import { type BenchEngine, openEngines } from './engines.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
+import { createThreadWriter } from './thread-writer.ts'
 
 const commits = 40
 
@@ -23,7 +24,8 @@ async function benchOne(engine: BenchEngine, events: number, bar: number): Promi
     { type: 'step-started', turnId, at: 1, step: 0 },
     { type: 'text-started', turnId, at: 1, block: '0.0', kind: 'text' },
   ]
-  await engine.store.commit([{ threadId, events: start }])
+  const writer = createThreadWriter(engine.store, threadId)
+  await writer.write(start)
   const delta = 'about forty characters of streamed text '
   const batch: readonly NewEvent[] = Array.from({ length: events }, () => ({
     type: 'text-appended',
@@ -47,10 +49,7 @@ async function benchOne(engine: BenchEngine, events: number, bar: number): Promi
       {
         name: 'holdfast',
         async run() {
-          for (let commit = 0; commit < commits; commit++) {
-            const [result] = await engine.store.commit([{ threadId, events: batch }])
-            if (result?.kind !== 'appended') throw new Error(`refused: ${result?.kind}`)
-          }
+          for (let commit = 0; commit < commits; commit++) await writer.write(batch)
         },
       },
     ],

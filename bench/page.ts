@@ -8,6 +8,7 @@ import {
 } from 'holdfast'
 import { type BenchEngine, openEngines } from './engines.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
+import { createThreadWriter } from './thread-writer.ts'
 
 const sizes = { small: 200, large: 100_000 } as const
 const result = 'x'.repeat(1_000)
@@ -66,18 +67,16 @@ async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
   ]
 }
 
-/** Half of the messages are the user's, half are turns, sealed as a finished thread is. */
+/** Half of the messages are the user's, half are turns that have ended. */
 async function fill(engine: BenchEngine, name: string, messages: number): Promise<ThreadId> {
   const threadId = parseThreadId(name)
   await engine.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  const writer = createThreadWriter(engine.store, threadId)
   // As an import does it: many turns in one append.
   for (let turn = 0; turn < messages / 2; turn += 100) {
     const count = Math.min(100, messages / 2 - turn)
-    const seal = Array.from({ length: count }, (_, index) => `${name}-${turn + index}` as MessageId)
-    const [result] = await engine.store.commit([
-      { threadId, events: seal.flatMap(turnEvents), seal },
-    ])
-    if (result?.kind !== 'appended') throw new Error(`refused: ${JSON.stringify(result)}`)
+    const ids = Array.from({ length: count }, (_, index) => `${name}-${turn + index}` as MessageId)
+    await writer.write(ids.flatMap(turnEvents))
   }
   const query = { threadId, limit: 100, before: null, live: 'include', results: 'full' } as const
   const newest = (await engine.store.readPage(query))?.messages ?? []

@@ -11,6 +11,7 @@ import {
 import { scriptedModel } from 'holdfast/testing'
 import { type BenchEngine, openEngines } from './engines.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
+import { createThreadWriter } from './thread-writer.ts'
 
 const threads = 200
 const deltas = 60
@@ -77,12 +78,12 @@ async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
   const committedAt = new Map<string, number>()
   const timed: Store = {
     ...store,
-    async commit(appends) {
-      const results = await store.commit(appends)
+    async commit(group) {
+      const results = await store.commit(group)
       const now = performance.now()
       for (const [index, result] of results.entries()) {
         if (result.kind === 'appended') {
-          committedAt.set(`${appends[index]?.threadId} ${result.seq}`, now)
+          committedAt.set(`${group[index]?.append.threadId} ${result.seq}`, now)
         }
       }
       return results
@@ -145,16 +146,11 @@ async function catchUp({ name, store }: BenchEngine): Promise<readonly Row[]> {
     block: 't',
     delta: 'word ',
   }))
-  await store.commit([
-    {
-      threadId,
-      events: [
-        { type: 'turn-started', turnId, at: 1, replyTo: null },
-        { type: 'step-started', turnId, at: 1, step: 0 },
-        { type: 'text-started', turnId, at: 1, block: 't', kind: 'text' },
-        ...text,
-      ],
-    },
+  await createThreadWriter(store, threadId).write([
+    { type: 'turn-started', turnId, at: 1, replyTo: null },
+    { type: 'step-started', turnId, at: 1, step: 0 },
+    { type: 'text-started', turnId, at: 1, block: 't', kind: 'text' },
+    ...text,
   ])
   const [read] = await measure(
     [{ name: 'catch up', run: () => store.readMessage(threadId, turnId) }],

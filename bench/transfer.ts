@@ -18,6 +18,7 @@ import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { printTable, type Row } from './measure.ts'
+import { createThreadWriter } from './thread-writer.ts'
 
 const sizes = { messages: 100_000, events: 1_000_000 } as const
 
@@ -106,15 +107,14 @@ async function writeThreads(file: string, threads: number): Promise<void> {
   await pipeline(Readable.from(write()), createWriteStream(file))
 }
 
-/** Turns that wait, so that their facts are all still there. */
+/** Turns that wait, so that their events are all still there. */
 async function fillEvents(store: Store): Promise<void> {
   const perTurn = 5_000
   for (let index = 0; index < sizes.events / perTurn; index++) {
     const threadId = parseThreadId(`open-${index}`)
     const turnId = parseMessageId(`open-turn-${index}`)
     await store.createThread({ id: threadId, ownerId: parseOwnerId('bench'), title: '', at: 1 })
-    const [result] = await store.commit([{ threadId, events: openTurn(turnId, perTurn) }])
-    if (result?.kind !== 'appended') throw new Error(`refused: ${JSON.stringify(result)}`)
+    await createThreadWriter(store, threadId).write(openTurn(turnId, perTurn))
   }
   await store.close()
 }

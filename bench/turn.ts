@@ -7,8 +7,8 @@ import type { TurnOrder, TurnsDone, TurnSystem } from './turn-process.ts'
 import { calls, flushes } from './turn-script.ts'
 import type { Client } from './turn-work.ts'
 
-const rounds = 200
-const warmUps = 60
+const rounds = 60
+const warmUps = 30
 /** At the pace of a quick model: no two deltas of a turn can share a commit by coming together. */
 const paceMs = 5
 

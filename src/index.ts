@@ -50,18 +50,17 @@ export type { Frame } from './engine/tail.ts'
 export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
-export { type ExportFormat, exportThreads } from './transfer/export-threads.ts'
+export { exportThread, exportThreads, type ExportFormat } from './transfer/export-threads.ts'
+export type { ImportItem } from './transfer/import-item.ts'
 export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
-export { type ImportOptions, importThreads } from './transfer/import-threads.ts'
+export { importThreads, type ImportOptions } from './transfer/import-threads.ts'
 export { readImport } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
-export type {
-  Append,
-  AppendResult,
-  Hint,
-  LeaseUse,
-  Page,
-  PageQuery,
-  Store,
-  StoredChange,
-} from './store/store.ts'
+export type { LeaseUse } from './store/lease.ts'
+export {
+  type Append,
+  type IllegalAppend,
+  planCommit,
+  type PlannedCommit,
+} from './store/plan-commit.ts'
+export type { AppendResult, Hint, Page, PageQuery, Store, StoredChange } from './store/store.ts'

@@ -12,17 +12,26 @@ export async function* readSse(
   onHeard: () => void = () => {},
 ): AsyncGenerator<ServerEvent, void> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader()
-  let rest = ''
+  // Pieces of the line that has not ended, and the lines of the event that has not: each is looked at once,
+  // so that a large frame in many pieces takes time in proportion to its length.
+  let pieces: string[] = []
+  let lines: string[] = []
   try {
     while (true) {
       const { done, value } = (await reader.read()) as ReadableStreamReadResult<string>
       if (done) return
       onHeard()
-      rest += value
-      const blocks = rest.split(/\r?\n\r?\n/)
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = parseBlock(block)
+      const [first = '', ...others] = value.split('\n')
+      pieces.push(first)
+      for (const next of others) {
+        const line = pieces.join('').replace(/\r$/, '')
+        pieces = [next]
+        if (line !== '') {
+          lines.push(line)
+          continue
+        }
+        const event = parseEvent(lines)
+        lines = []
         if (event !== undefined) yield event
       }
     }
@@ -31,11 +40,11 @@ export async function* readSse(
   }
 }
 
-function parseBlock(block: string): ServerEvent | undefined {
+function parseEvent(lines: readonly string[]): ServerEvent | undefined {
   let id: string | undefined
   let event: string | undefined
   const data: string[] = []
-  for (const line of block.split(/\r?\n/)) {
+  for (const line of lines) {
     if (line.startsWith('id:')) id = line.slice(3).trim()
     else if (line.startsWith('event:')) event = line.slice(6).trim()
     else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5))

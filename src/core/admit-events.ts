@@ -10,13 +10,27 @@ export interface Admission {
   readonly ignored: readonly CallEvent[]
 }
 
+/** What is only heard, from a model or a loop. Whoever says anything else acts on it, and must hear a refusal. */
+const isHeard = ({ type }: CallEvent): boolean =>
+  type === 'call-announced' ||
+  type === 'call-input-appended' ||
+  type === 'call-recorded' ||
+  type === 'call-approval-requested' ||
+  type === 'call-progressed' ||
+  type === 'call-settled'
+
 /**
  * The one place that decides what becomes of events that a call cannot meet: a second end, progress
  * after the end, a result of a call that is not there. They are left out and reported (CL2). A store
  * refuses an append as a whole for one of them, so without this a model or a loop that says something
- * twice would lose everything it said beside it.
+ * twice would lose everything it said beside it. An event that somebody acts on is left to the store: a
+ * tool must not run whose start was left out (CL3).
  */
-export function admitEvents(turn: Turn, events: readonly NewTurnEvent[]): Admission {
+export function admitEvents(
+  turn: Turn,
+  events: readonly NewTurnEvent[],
+  canIgnore: (event: CallEvent) => boolean = isHeard,
+): Admission {
   if (!events.some(isCallEvent)) return { admitted: events, ignored: [] }
   const lives = new Map<CallId, CallLife>()
   for (const call of callsOf(turn)) lives.set(call.id, lifeOf(call))
@@ -27,7 +41,8 @@ export function admitEvents(turn: Turn, events: readonly NewTurnEvent[]): Admiss
     const { from, to } = callTransition(event, life as CallLife)
     const fits = from.includes(life)
     if (fits) lives.set(event.callId, to)
-    else ignored.push(event)
+    else if (canIgnore(event)) ignored.push(event)
+    else return true
     return fits
   })
   return ignored.length === 0 ? { admitted: events, ignored } : { admitted, ignored }

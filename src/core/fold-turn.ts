@@ -2,6 +2,7 @@ import { assertNever } from './assert-never.ts'
 import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import type { NewTurnEvent, TurnEvent } from './event.ts'
+import type { Seq } from './ids.ts'
 import { type CallEvent, callTransition, isCallEvent, lifeOf } from './life.ts'
 import type { Part, Step, TextPart, Turn, TurnEnding } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
@@ -25,6 +26,14 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   }
   return draft === undefined ? turn : draft.finish()
 }
+
+/** Events with the places that they get, or are going to get. */
+export const numberEvents = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent[] =>
+  events.map((event, index) => ({ ...event, seq: first + index }))
+
+/** What a turn becomes with events that are not stored yet: to plan with, never to show. */
+export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
+  events.length === 0 ? turn : foldTurn(turn, numberEvents(events, turn.lastSeq + 1))
 
 /** A turn before its first fact. Its place in the thread is that of its `turn-started`. */
 export function emptyTurn(id: Turn['id'], seq: Turn['seq'], createdAt: number): Turn {

@@ -1,14 +1,15 @@
 import { type Call, type CallOutcome, type EndedCall, isOpenCall } from '../core/call.ts'
+import type { NewTurnEvent } from '../core/event.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
-import { callsOf } from '../core/message.ts'
+import { callsOf, type Turn } from '../core/message.ts'
 import type { ChatOutput } from '../protocol/chat-body.ts'
 import { toClientJson } from '../views/client-json.ts'
 import { lazyKey } from '../views/lazy-output.ts'
 import { sameJson } from '../views/same-json.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
-import { tellTurn } from './tell-turn.ts'
+import { type Telling, tellTurn } from './tell-turn.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
@@ -29,42 +30,66 @@ export type ToolOutputResult =
 
 /**
  * Takes the results of tools that the client runs itself (an AI SDK tool without `execute`), each once and
- * only while its call waits for it. One result for each, in order.
+ * only while its call waits for it. One result for each, in order. A client sends back every result that it
+ * knows: those of one turn are one read and at most one commit, however many there are.
  */
 export async function addToolOutputs(
   engine: Engine,
   threadId: ThreadId,
   outputs: readonly ToolOutput[],
 ): Promise<readonly ToolOutputResult[]> {
-  const results: ToolOutputResult[] = []
-  for (const { callId, outcome: given } of outputs) {
-    const outcome = toStorable(given)
-    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
-    const result = await tellTurn<ToolOutputResult>(engine, threadId, find, (turn) => {
-      const call = [...callsOf(turn)].find(({ id }) => id === callId)
-      if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
-      const { state } = call
-      // In a recorded turn the host's loop runs the tools: one that was accepted is its to run.
-      const isServers =
-        turn.recorded === true
-          ? call.decision !== undefined
-          : engine.toolbox.isExecutable(call.name)
-      const isOurs = call.providerExecuted === true || isServers
-      if (!isOpenCall(call)) {
-        const answer =
-          isOurs || isRepeated(call, outcome)
-            ? ({ kind: 'repeated' } as const)
-            : ({ kind: 'too-late', state } as const)
-        return { events: [], answer }
-      }
-      if (isOurs || state !== 'ready') return { events: [], answer: { kind: 'not-waiting', state } }
-      const at = engine.clock.now()
-      const event = { type: 'call-settled', turnId: turn.id, at, callId, outcome } as const
-      return { events: [event], answer: { kind: 'added' } }
-    })
-    results.push(result ?? { kind: 'not-found' })
+  const given = outputs.map(({ callId, outcome }) => ({ callId, outcome: toStorable(outcome) }))
+  const results = given.map((): ToolOutputResult | undefined => undefined)
+  for (const [index, { callId }] of given.entries()) {
+    if (results[index] !== undefined) continue
+    const find = () => engine.store.readCall(threadId, callId)
+    const added = await tellTurn(engine, threadId, find, (turn) => addTo(engine, turn, given))
+    if (added === null) results[index] = { kind: 'not-found' }
+    for (const [at, result] of added ?? []) results[at] ??= result
   }
-  return results
+  return results.map((result) => result ?? { kind: 'not-found' })
+}
+
+/** What becomes of those outputs that are of calls of this turn. */
+function addTo(
+  engine: Engine,
+  turn: Turn,
+  outputs: readonly ToolOutput[],
+): Telling<ReadonlyMap<number, ToolOutputResult>> {
+  const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
+  const taken = new Set<CallId>()
+  const events: NewTurnEvent[] = []
+  const answer = new Map<number, ToolOutputResult>()
+  for (const [index, { callId, outcome }] of outputs.entries()) {
+    const call = calls.get(callId)
+    if (call === undefined) continue
+    const result = taken.has(callId)
+      ? ({ kind: 'repeated' } as const)
+      : judgeOutput(engine, turn, call, outcome)
+    answer.set(index, result)
+    if (result.kind !== 'added') continue
+    taken.add(callId)
+    const at = engine.clock.now()
+    events.push({ type: 'call-settled', turnId: turn.id, at, callId, outcome })
+  }
+  return { events, answer }
+}
+
+function judgeOutput(
+  engine: Engine,
+  turn: Turn,
+  call: Call,
+  outcome: ToolOutput['outcome'],
+): ToolOutputResult {
+  const { state } = call
+  // In a recorded turn the host's loop runs the tools: one that was accepted is its to run.
+  const isServers =
+    turn.recorded === true ? call.decision !== undefined : engine.toolbox.isExecutable(call.name)
+  const isOurs = call.providerExecuted === true || isServers
+  if (isOpenCall(call)) {
+    return isOurs || state !== 'ready' ? { kind: 'not-waiting', state } : { kind: 'added' }
+  }
+  return isOurs || isRepeated(call, outcome) ? { kind: 'repeated' } : { kind: 'too-late', state }
 }
 
 /** A result as a client tells it. */

@@ -1,13 +1,13 @@
 import { assertNever } from '../core/assert-never.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { AppendResult } from '../store/store.ts'
+import type { CommitResult } from './committer.ts'
 
 /** Somebody else has the run now: this one writes nothing more (CR2). */
 export class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
-type Refusal = Exclude<AppendResult, { readonly kind: 'appended' | 'stale' }>
+type Refusal = Exclude<CommitResult, { readonly kind: 'appended' | 'stale' }>
 
 /** What a refused write means to the run that wanted it. */
 export function toRefusalError(result: Refusal): Error {

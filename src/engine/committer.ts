@@ -1,5 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { PlannedCommit } from '../store/plan-commit.ts'
+import type { AppendResult, Store } from '../store/store.ts'
 import { type Clock, wait } from './clock.ts'
 
 /**
@@ -10,16 +11,19 @@ import { type Clock, wait } from './clock.ts'
  * they go through or `patienceMs` is over. Whoever else writes is told at once, and has changed nothing (LG3a).
  */
 export interface Committer {
-  submit(append: Append): Promise<AppendResult>
+  submit(commit: PlannedCommit): Promise<CommitResult>
   /** This process is going: what does not get through now is given up. */
   stopWaiting(): void
   /** Whether what is written gets through, as far as anybody has tried. */
   readonly saving: 'ok' | 'interrupted'
 }
 
+export type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
+
 interface Waiting {
-  readonly append: Append
-  readonly resolve: (result: AppendResult) => void
+  readonly commit: PlannedCommit
+  readonly since: number
+  readonly resolve: (result: CommitResult) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -32,14 +36,25 @@ const slowMs = 1_000
 /** How long a run waits for a store that takes nothing, before the turn is given up (LG3). */
 const patienceMs = 60_000
 const retryMs = 100
+/** A thread whose row somebody holds is tried again after this; the others do not wait for it. */
+const busyPauseMs = 20
+/** So long may a row be held before its thread is told. */
+const busyLimitMs = 10_000
 
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
   let queue: Waiting[] = []
-  let busy = false
+  let isDraining = false
   /** When the write under way began. */
   let since: number | null = null
   let fault: HoldfastError | null = null
   const going = new AbortController()
+
+  const enqueue = (waiting: Waiting) => {
+    queue.push(waiting)
+    if (isDraining) return
+    isDraining = true
+    clock.soon(() => void drain())
+  }
 
   const drain = async () => {
     while (queue.length > 0) {
@@ -47,7 +62,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       queue = []
       await commitGroup(group)
     }
-    busy = false
+    isDraining = false
   }
 
   const commitGroup = async (group: readonly Waiting[]) => {
@@ -66,12 +81,20 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   }
 
   const commitOnce = async (group: readonly Waiting[], started: number) => {
-    const results = await store.commit(group.map(({ append }) => append))
+    const results = await store.commit(group.map(({ commit }) => commit))
     since = null
     fault = null
-    for (const [index, { resolve }] of group.entries()) resolve(results[index] as AppendResult)
-    const events = group.reduce((sum, { append }) => sum + append.events.length, 0)
+    for (const [index, waiting] of group.entries()) settle(waiting, results[index])
+    const events = group.reduce((sum, { commit }) => sum + commit.size, 0)
     observer.committed(group.length, events, clock.now() - started)
+  }
+
+  const settle = (waiting: Waiting, result: AppendResult | undefined) => {
+    if (result === undefined) {
+      waiting.reject(new HoldfastError('store-failed', 'The store gave no answer.'))
+    } else if (result.kind !== 'busy') waiting.resolve(result)
+    else if (clock.now() - waiting.since >= busyLimitMs) waiting.reject(heldFault())
+    else clock.after(busyPauseMs, () => enqueue(waiting))
   }
 
   /** Whose writes are tried again. */
@@ -80,21 +103,17 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     error: unknown,
     started: number,
   ): Promise<readonly Waiting[]> => {
-    // A malformed event is refused before anything is written, so the others can go on without it.
-    if (isMalformed(error) && group.length > 1) {
-      for (const waiting of group) await commitGroup([waiting])
-      return []
-    }
     if (isFault(error)) fault = error
     const isOver = going.signal.aborted || clock.now() - started >= patienceMs
     const isPatient = isFault(error) && error.isTemporary && !isOver
-    const patient = isPatient ? group.filter(({ append }) => isOfRun(append)) : []
+    const patient = isPatient ? group.filter(isOfRun) : []
+    // Otherwise it is not known what was stored, and nothing may be written twice.
     for (const waiting of group) if (!patient.includes(waiting)) waiting.reject(error)
     if (patient.length === 0) return []
     // Nor can those wait who came meanwhile, unless they are runs.
     const behind = queue
-    queue = behind.filter(({ append }) => isOfRun(append))
-    for (const { append, reject } of behind) if (!isOfRun(append)) reject(error)
+    queue = behind.filter(isOfRun)
+    for (const waiting of behind) if (!isOfRun(waiting)) waiting.reject(error)
     await wait(clock, retryMs, going.signal)
     return patient
   }
@@ -105,27 +124,25 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       const isSlow = since !== null && clock.now() - since >= slowMs
       return fault !== null || isSlow ? 'interrupted' : 'ok'
     },
-    submit(append) {
-      return new Promise((resolve, reject) => {
+    submit: (commit) =>
+      new Promise((resolve, reject) => {
+        const waiting = { commit, since: clock.now(), resolve, reject }
         // Behind a write that is being tried again nobody but a run can wait.
-        if (fault !== null && since !== null && !isOfRun(append)) {
-          reject(fault)
-          return
-        }
-        queue.push({ append, resolve, reject })
-        if (busy) return
-        busy = true
-        clock.soon(() => void drain())
-      })
-    },
+        if (fault !== null && since !== null && !isOfRun(waiting)) reject(fault)
+        else enqueue(waiting)
+      }),
   }
 }
 
 /** A run holds the lease already; whoever is about to take it, or has none, is a person who waits for an answer. */
-const isOfRun = ({ lease }: Append): boolean => lease?.kind === 'hold' || lease?.kind === 'release'
+const isOfRun = ({ commit: { append } }: Pick<Waiting, 'commit'>): boolean =>
+  append.lease?.kind === 'hold' || append.lease?.kind === 'release'
 
 const isFault = (error: unknown): error is HoldfastError =>
   error instanceof HoldfastError && error.code.startsWith('store-') && error.code !== 'store-closed'
 
-const isMalformed = (error: unknown): boolean =>
-  error instanceof HoldfastError && error.code === 'bad-event'
+const heldFault = () =>
+  new HoldfastError(
+    'store-locked',
+    'Another process held the same rows for too long. Nothing was stored; try again.',
+  )

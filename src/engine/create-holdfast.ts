@@ -10,6 +10,7 @@ import {
 } from '../core/ids.ts'
 import { addToolOutputs, type ToolOutput, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
+import { appendThreadEvents } from './append-thread-events.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
@@ -178,10 +179,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     store,
     toolbox,
     newThreadId: () => parseThreadId(newId('thread')),
-    async rename(threadId, title) {
-      const events = [{ type: 'thread-renamed', title, at: clock.now() }] as const
-      return (await engine.append({ threadId, events })).kind === 'appended'
-    },
+    rename: (threadId, title) =>
+      appendThreadEvents(engine, threadId, [{ type: 'thread-renamed', title, at: clock.now() }]),
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
     continue: (threadId) => continueTurn(engine, threadId),
@@ -205,7 +204,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     async ready() {
       await store.findAbandonedRuns(1)
       // To no thread: it goes the way of every write and leaves nothing.
-      await committer.submit({ threadId: parseThreadId(newId('thread')), events: [] })
+      await engine.append({ threadId: parseThreadId(newId('thread')), events: [] })
     },
     metrics: () => ({
       ...metrics.read(),

@@ -41,7 +41,7 @@ export async function decideCalls(
   const results = requests.map((): DecisionResult | undefined => undefined)
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
-    const find = async () => (await engine.store.readCall(threadId, callId))?.turn ?? null
+    const find = () => engine.store.readCall(threadId, callId)
     const decided = await tellTurn(engine, threadId, find, (turn) =>
       decideIn(engine, turn, by, requests),
     )

@@ -1,12 +1,12 @@
 import type { Instructions, LanguageModel } from 'ai'
-import { isTurnEvent, type LedgerEvent, type NewEvent } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
+import { type Append, planCommit } from '../store/plan-commit.ts'
+import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
-import type { Committer } from './committer.ts'
+import type { CommitResult, Committer } from './committer.ts'
 import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
@@ -33,9 +33,9 @@ export interface Engine {
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** Writes to a thread without a run of its own, and tells followers. */
-  readonly append: (append: Append) => Promise<AppendResult>
+  readonly append: (append: Append) => Promise<CommitResult>
   /** Writes, and takes the lease in the same commit; on success the run is under way. */
-  readonly begin: (begin: Begin) => Promise<AppendResult>
+  readonly begin: (begin: Begin) => Promise<CommitResult>
 }
 
 export interface LiveRun {
@@ -51,7 +51,8 @@ export interface Begin {
   readonly events: readonly NewEvent[]
   readonly expectedSeq: Seq
   readonly create?: Append['create']
-  readonly seal?: readonly MessageId[]
+  /** See `Append`; also the turn itself, where it exists. */
+  readonly turns: readonly Turn[]
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
@@ -80,22 +81,28 @@ export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
 
-  const append = async (request: Append): Promise<AppendResult> => {
-    const tell = hub.announce(request.threadId)
+  const write = async (request: Append): Promise<Written> => {
+    const planned = planCommit(request)
+    if ('kind' in planned) return { result: planned, turns: new Map() }
+    const deliver = hub.announce(request.threadId)
     try {
-      const result = await committer.submit(request)
-      const isTold = result.kind === 'appended' && request.events.length > 0
-      tell(isTold ? toFrame(numbered(request.events, result.firstSeq), result) : null)
-      return result
+      const result = await committer.submit(planned)
+      const isNews = result.kind === 'appended' && request.events.length > 0
+      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result) : null)
+      return { result, turns: planned.turns }
     } catch (error) {
-      tell(null)
+      deliver(null)
       throw error
     }
   }
 
-  const launch = async (begin: Begin, seq: Seq, fence: number): Promise<StartedRun | undefined> => {
+  const launch = async (
+    begin: Begin,
+    turn: Turn,
+    seq: Seq,
+    fence: number,
+  ): Promise<StartedRun | undefined> => {
     const { threadId, turnId } = begin
-    const turn = foldBegun(begin, seq) ?? (await readTurn(store, threadId, turnId))
     // While this was read, its lease may have run out and a later run of this process taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
     const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
@@ -138,22 +145,23 @@ export function createEngine(parts: EngineParts): Engine {
     ...parts,
     continuations: new Map(),
     runs,
-    append,
+    append: async (request) => (await write(request)).result,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, create, seal } = begin
+      const { threadId, turnId, events, expectedSeq, create, turns } = begin
       const release = hub.keep(threadId)
       let run: StartedRun | undefined
       try {
-        const result = await append({
+        const { result, turns: after } = await write({
           threadId,
           events,
           expectedSeq,
+          turns,
           lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
           ...(create === undefined ? {} : { create }),
-          ...(seal === undefined ? {} : { seal }),
         })
-        if (result.kind === 'appended' && result.fence !== undefined) {
-          run = await launch(begin, result.seq, result.fence)
+        const turn = after.get(turnId) ?? turns.find(({ id }) => id === turnId)
+        if (result.kind === 'appended' && result.fence !== undefined && turn !== undefined) {
+          run = await launch(begin, turn, result.seq, result.fence)
         }
         return result
       } finally {
@@ -167,14 +175,10 @@ export function createEngine(parts: EngineParts): Engine {
 const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
   events.map((event, index) => ({ ...event, seq: first + index }))
 
-/** A turn that begins here is known without reading it back. */
-function foldBegun({ turnId, events }: Begin, seq: Seq): Turn | undefined {
-  const facts = numbered(events, seq - events.length + 1).filter(isTurnEvent)
-  const own = facts.filter((event) => event.turnId === turnId)
-  const [first] = own
-  return first?.type === 'turn-started'
-    ? foldTurn(emptyTurn(turnId, first.seq, first.at), own)
-    : undefined
+interface Written {
+  readonly result: CommitResult
+  /** The turns that were written about, as they are if it was stored. */
+  readonly turns: ReadonlyMap<MessageId, Turn>
 }
 
 export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {

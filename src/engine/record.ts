@@ -9,6 +9,7 @@ import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
 import { toKnownTurn } from './known-turn.ts'
 import { addToolOutputs, toToolOutput } from './add-tool-outputs.ts'
+import { appendThreadEvents } from './append-thread-events.ts'
 import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
 import { closeSource, type Recorded, startRecording } from './recording.ts'
 import {
@@ -148,7 +149,7 @@ async function withdrawTurn(
   const { threadId, message, create } = request
   const at = engine.clock.now()
   const messageIds = [message.id, turnId]
-  await engine.append({ threadId, events: [{ type: 'messages-retired', at, messageIds }] })
+  await appendThreadEvents(engine, threadId, [{ type: 'messages-retired', at, messageIds }])
   if (create === undefined) return
   const { last } = (await readLatest(engine.store, threadId)) ?? {}
   if (last === undefined) await engine.store.deleteThread(threadId)
@@ -220,6 +221,7 @@ async function beginContinuation(
       how: 'continued',
       events,
       expectedSeq: seq,
+      turns: [last],
       work: workFor(turnId),
     })
     if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }

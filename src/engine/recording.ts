@@ -107,7 +107,7 @@ export function startRecording(parts: RecordingParts): Recorded {
 
   const end = async (ending: TurnEnding, finishReason = ''): Promise<void> => {
     const plan = (turn: Turn) => planRecordedEnd(turn, ending, finishReason, clock.now())
-    while (!(await ledger.commitIfCurrent(plan, 'seal')));
+    while (!(await ledger.commitIfCurrent(plan, 'release')));
     hooks.turnEnded(ending, ledger.turn)
   }
 

@@ -27,7 +27,7 @@ export type ResolveResult =
 export async function resolveCall(engine: Engine, request: ResolveRequest): Promise<ResolveResult> {
   const { threadId, callId } = request
   const { store } = engine
-  const find = async () => (await store.readCall(threadId, callId))?.turn ?? null
+  const find = () => store.readCall(threadId, callId)
   const answer = await tellTurn<ResolveResult>(engine, threadId, find, async (turn) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }

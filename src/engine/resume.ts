@@ -25,7 +25,7 @@ export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<
       return { kind: 'nothing-to-continue' }
     }
     const events = [resumed(engine, turnId)]
-    const place = { threadId, turnId, expectedSeq: seq }
+    const place = { threadId, turnId, expectedSeq: seq, turns: [last] }
     const result = await engine.begin({ ...place, how: 'continued', events, force: true })
     if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }

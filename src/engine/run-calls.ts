@@ -1,6 +1,5 @@
 import type { Call } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import { callsOf } from '../core/message.ts'
 import { executeTool } from './execute-tool.ts'
 import type { Run } from './run-context.ts'
 
@@ -17,8 +16,6 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
   const worker = async (begun: Call): Promise<void> => {
     let call: Call | undefined = begun
     while (call !== undefined && !run.signal.aborted) {
-      // Somebody else may have ended it, or the turn: then its start was left out and nothing may run (CL3).
-      if (!isStarted(run, call)) return
       await runCall(run, call)
       call = waiting.shift()
       if (call !== undefined && !run.signal.aborted)
@@ -34,9 +31,6 @@ function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
   const { id: callId } = call
   return [{ type: 'call-started', turnId: run.turnId, at: run.clock.now(), callId }]
 }
-
-const isStarted = ({ ledger }: Run, { id }: Call): boolean =>
-  [...callsOf(ledger.turn)].some((call) => call.id === id && call.state === 'running')
 
 async function runCall(run: Run, call: Call): Promise<void> {
   const { toolbox } = run

@@ -169,7 +169,7 @@ export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
     isDone ? { state: 'interrupted', cause: 'no-result' } : outcomeAtEnd(ending, call)
   const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now(), outcomeOf)
   // A decision may come in just before the end: then the end is planned anew, with it.
-  while (!(await ledger.commitIfCurrent(plan, 'seal')));
+  while (!(await ledger.commitIfCurrent(plan, 'release')));
   run.hooks.turnEnded(ending, run.ledger.turn)
 }
 

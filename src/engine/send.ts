@@ -189,7 +189,7 @@ async function attempt(
       expectedSeq: seq,
       ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
-      ...(left === null ? {} : { seal: [left.id] }),
+      turns: left === null ? [] : [left],
       // What is closed or retired here is no longer as it was read.
       ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })

@@ -50,8 +50,7 @@ async function endWaiting(
   const { clock, emit } = engine
   const ending = { kind: 'stopped' } as const
   const events = planTurnEnd(turn, ending, clock.now())
-  const seal = [turn.id]
-  const result = await engine.append({ threadId, events, expectedSeq: seq, seal })
+  const result = await engine.append({ threadId, events, expectedSeq: seq, turns: [turn] })
   if (result.kind !== 'appended') return false
   createRunHooks({ threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
   return true
@@ -121,16 +120,16 @@ async function endFromHere(
   const taken = await engine.append({ threadId, events: [], lease })
   if (taken.kind !== 'appended' || taken.fence === undefined) return false
   while (true) {
-    const thread = await store.readThread(threadId)
-    const turn = await store.readMessage(threadId, turnId)
-    if (thread === null || turn?.role !== 'assistant') return true
+    const found = await store.findTurn(turnId)
+    if (found === null || found.threadId !== threadId) return true
+    const { turn, seq: expectedSeq } = found
     const isRunning = turn.progress.status === 'running'
     const ended = await engine.append({
       threadId,
       events: isRunning ? planTurnEnd(turn, { kind: 'stopped' }, clock.now()) : [],
-      expectedSeq: thread.seq,
+      expectedSeq,
+      turns: [turn],
       lease: { kind: 'release', fence: taken.fence },
-      ...(isRunning ? { seal: [turnId] } : {}),
     })
     if (ended.kind !== 'stale') return ended.kind === 'appended'
   }

@@ -1,11 +1,11 @@
 import { isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import { foldTurn } from '../core/fold-turn.ts'
+import { foldOn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import type { AppendResult } from '../store/store.ts'
+import type { CommitResult } from './committer.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { resumeRecorded } from './resume-recorded.ts'
@@ -27,17 +27,16 @@ const mostAttempts = 100
 export async function tellTurn<Answer>(
   engine: Engine,
   threadId: ThreadId,
-  find: () => Promise<Turn | null>,
+  find: () => Promise<{ readonly turn: Turn; readonly seq: Seq } | null>,
   plan: (turn: Turn) => Telling<Answer> | Promise<Telling<Answer>>,
 ): Promise<Answer | null> {
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
-    // The seq first: a turn that is read after it can only be newer, and then the write is refused.
-    const thread = await engine.store.readThread(threadId)
-    const turn = thread === null ? null : await find()
-    if (thread === null || turn === null) return null
-    const { events, answer } = await plan(turn)
+    const found = await find()
+    if (found === null) return null
+    const { events, answer } = await plan(found.turn)
     if (events.length === 0) return answer
-    const { kind } = await write(engine, threadId, thread.seq, turn, events)
+    const { turn, seq } = found
+    const { kind } = await write(engine, threadId, seq, turn, events)
     if (kind === 'appended') {
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
       return answer
@@ -53,42 +52,32 @@ function write(
   expectedSeq: Seq,
   turn: Turn,
   events: readonly NewTurnEvent[],
-): Promise<AppendResult> {
+): Promise<CommitResult> {
   const { id: turnId, progress } = turn
   const at = engine.clock.now()
   const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at }
+  const turns = [turn]
   // A loop of the host's own made it, and only that goes on with it.
   if (turn.recorded === true) {
-    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq })
+    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq, turns })
     const after = foldOn(turn, [resumed, ...events])
     const waits = [...callsOf(after)].some(isOpenCall)
     const closing: readonly NewTurnEvent[] = waits
       ? [{ type: 'turn-paused', turnId, at, waitingFor: 'client' }]
       : planTurnEnd(after, progress.ending, at)
-    const seal = waits ? {} : { seal: [turnId] }
-    return engine.append({
-      threadId,
-      events: [resumed, ...events, ...closing],
-      expectedSeq,
-      ...seal,
-    })
+    const all = [resumed, ...events, ...closing]
+    return engine.append({ threadId, events: all, expectedSeq, turns })
   }
-  const place = { threadId, turnId, expectedSeq, how: 'resumed' } as const
+  const place = { threadId, turnId, expectedSeq, turns, how: 'resumed' } as const
   // A late word reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
   return isReady
     ? engine.begin({ ...place, events: [...events, resumed] })
-    : engine.append({ threadId, events, expectedSeq })
+    : engine.append({ threadId, events, expectedSeq, turns })
 }
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
   const { options, toolbox } = engine
   return planNext(foldOn(turn, events), nextOptions(options, toolbox)).kind !== 'wait'
 }
-
-const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
-  foldTurn(
-    turn,
-    events.map((event, index) => ({ ...event, seq: turn.lastSeq + 1 + index })),
-  )

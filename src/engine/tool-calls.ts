@@ -19,7 +19,9 @@ import {
   type TurnError,
 } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
+import type { Append } from '../store/plan-commit.ts'
+import type { Store } from '../store/store.ts'
+import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
@@ -81,7 +83,7 @@ export interface AppendedText {
 
 export interface ToolCallRepositoryParts {
   readonly store: Store
-  readonly append: (append: Append) => Promise<AppendResult>
+  readonly append: (append: Append) => Promise<CommitResult>
   readonly now: () => number
   readonly newCallId: () => CallId
   /** An end that came after the end, or of no call: not written, and counted (CL2). */
@@ -105,10 +107,11 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
       const message = await store.readMessage(threadId, messageId)
-      const events = plan(await toTurn(message, threadId, messageId))
+      const turn = await toTurn(message, threadId, messageId)
+      const events = plan(turn)
       if (events.length === 0) return
-      const seal = events.at(-1)?.type === 'turn-ended' ? { seal: [messageId] } : {}
-      const result = await parts.append({ threadId, events, expectedSeq: thread.seq, ...seal })
+      const turns = turn === null ? [] : [turn]
+      const result = await parts.append({ threadId, events, expectedSeq: thread.seq, turns })
       if (result.kind === 'appended') return
       if (result.kind !== 'stale') {
         throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)

@@ -132,20 +132,20 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 
   const find = (toolCallId: string): Call | undefined => {
+    // A provider may repeat its ids, so one of a call that it does not run itself says nothing.
     const same = [...callsOf(options.turn())].filter(
-      ({ id, providerCallId }) => providerCallId === toolCallId || id === toolCallId,
+      ({ id, providerCallId, providerExecuted }) =>
+        (providerCallId === toolCallId || id === toolCallId) &&
+        (options.ends === 'all' || providerExecuted === true),
     )
-    // Where ids repeat (LG10), a result is of a call that this stream may end.
-    const endable = same.filter(isEndable)
-    return endable.find(isOpenCall) ?? endable.at(-1) ?? same.at(-1)
+    return same.find(isOpenCall) ?? same.at(-1)
   }
 
-  const isEndable = (call: Call): boolean =>
-    options.ends === 'all' || call.providerExecuted === true
-
   const end = (part: SdkEnd): readonly NewTurnEvent[] => {
+    // What is wrong with a call of a tool of ours is said by whoever records it.
+    if (options.ends !== 'all' && part.providerExecuted !== true) return []
     const call = find(part.toolCallId)
-    if (call === undefined || call.state === 'streaming' || !isEndable(call)) {
+    if (call === undefined || call.state === 'streaming') {
       earlyParts.set(part.toolCallId, [...(earlyParts.get(part.toolCallId) ?? []), part])
       return []
     }
@@ -153,7 +153,6 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 
   const endFacts = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
-    if (!isEndable(call)) return []
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
@@ -191,7 +190,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       return parts.flatMap((part) => {
         const call = find(part.toolCallId)
         if (call === undefined) options.onUnmatched(part.toolCallId)
-        else if (isEndable(call)) begun.delete(call.id)
+        else begun.delete(call.id)
         return call === undefined ? [] : endFacts(part, call)
       })
     },
@@ -237,8 +236,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           return end(part)
         case 'tool-approval-request': {
           const call = find(part.toolCall.toolCallId)
-          if (call === undefined || (options.ends !== 'all' && call.providerExecuted !== true))
-            return []
+          if (call === undefined) return []
           const request = withDefined({ id: part.approvalId }, { signature: part.signature })
           return [fact({ type: 'call-approval-requested', callId: call.id, request })]
         }

@@ -67,9 +67,9 @@ export async function* streamTurn(
 }
 
 function foldFrame(turn: Turn, { changes }: Frame): Turn {
-  const sealed = changes.findLast((change) => change.kind === 'turn' && change.turn.id === turn.id)
+  const ended = changes.findLast((change) => change.kind === 'turn' && change.turn.id === turn.id)
   const events = changes.flatMap((change): readonly TurnEvent[] =>
     change.kind === 'event' && isTurnEvent(change.event) ? [change.event] : [],
   )
-  return foldTurn(sealed?.kind === 'turn' ? sealed.turn : turn, events)
+  return foldTurn(ended?.kind === 'turn' ? ended.turn : turn, events)
 }

@@ -35,6 +35,8 @@ export interface Orphan {
 export interface OldThread {
   readonly messages: readonly PlacedMessage[]
   readonly orphans: readonly Orphan[]
+  /** The list had its newest first, as list routes do: what they answer next is older. */
+  readonly isNewestFirst?: boolean
 }
 
 interface Answered {
@@ -65,10 +67,11 @@ export function readEntityRows(
   const groups: (EntityRowRead | OpenTurn)[] = []
   const calls = new Map<string, Answered[]>()
   const results = createEarlyResults(rows)
-  for (const row of rows) {
+  for (const [place, row] of rows.entries()) {
     if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
     else if (row.entity === 'TOOL') {
-      if (!results.keep(row, calls)) answer(row, { calls, groups, orphans, areFirst, at, report })
+      if (!results.keep(row, place, calls))
+        answer(row, { calls, groups, orphans, areFirst, at, report })
     } else {
       const last = groups.at(-1)
       const isSame = last !== undefined && 'rows' in last && continues(last, row)
@@ -111,13 +114,27 @@ function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
 
 /** Results that stand before their call, as in a table that was not sorted. */
 function createEarlyResults(rows: readonly EntityRowRead[]) {
-  const called = new Set(rows.flatMap((row) => row.calls.map(({ id }) => id)))
   const early = new Map<string, EntityRowRead>()
+  /** Before the turn is over: a later turn may well use the same ids again. */
+  const isStillToCome = (id: string, place: number): boolean => {
+    for (let next = place + 1; next < rows.length; next++) {
+      const { entity, calls } = rows[next] as EntityRowRead
+      if (calls.some((call) => call.id === id)) return true
+      if (entity === 'USER' || entity === 'AI_MESSAGE') return false
+    }
+    return false
+  }
   return {
     /** False if its call is not still to come. */
-    keep(row: EntityRowRead, calls: ReadonlyMap<string, unknown>): boolean {
+    keep(
+      row: EntityRowRead,
+      place: number,
+      calls: ReadonlyMap<string, readonly Answered[]>,
+    ): boolean {
       const id = row.result?.callId
-      if (id === undefined || !called.has(id) || calls.has(id) || early.has(id)) return false
+      if (id === undefined || early.has(id)) return false
+      const isOpen = calls.get(id)?.some(({ result }) => result === undefined) === true
+      if (isOpen || !isStillToCome(id, place)) return false
       early.set(id, row)
       return true
     },

@@ -1,6 +1,6 @@
 import type { MessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { noCall, type Orphan } from './entity-turns.ts'
+import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
 import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
@@ -38,7 +38,7 @@ export interface MergedThread {
 export function mergeThread(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
-  orphans: readonly Orphan[],
+  { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
 ): MergedThread {
   const places = findPlaces(stored, read)
@@ -54,7 +54,7 @@ export function mergeThread(
   }
   let known = 0
   const added = new Map<number, MergedMessage[]>()
-  const gaps = createGaps(stored, read, places)
+  const gaps = createGaps(stored, read, places, isNewestFirst)
   let guesses = 0
   for (const [nth, item] of read.entries()) {
     const place = places[nth]
@@ -65,7 +65,7 @@ export function mergeThread(
       const old = entry.message
       const merged =
         old.kind === 'turn' && item.message.kind === 'turn'
-          ? mergeTurn(old, item.message)
+          ? mergeTurn(old, item.message, item.joins !== undefined)
           : undefined
       if (merged !== undefined) change(place, merged, item.index)
       continue
@@ -74,8 +74,16 @@ export function mergeThread(
     if (gap.isGuess && guesses++ === 0) {
       report.guess(item.index, 'Where it stands among what is stored is a guess: it has no date.')
     }
-    const others = added.get(gap.place) ?? []
-    added.set(gap.place, [...others, { ...item, fate: 'added', isRead: true }])
+    if (fallsInto(item.message, stored[gap.place - 1]?.message)) {
+      report.guess(
+        item.index,
+        'It falls into the middle of a turn that is stored: its rows may be of two.',
+      )
+    }
+    const others = added.get(gap.place)
+    const one: MergedMessage = { ...item, fate: 'added', isRead: true }
+    if (others === undefined) added.set(gap.place, [one])
+    else others.push(one)
   }
   for (const orphan of orphans) {
     const at = entries.findLastIndex(
@@ -87,7 +95,7 @@ export function mergeThread(
   }
   const all: MergedMessage[] = []
   for (let place = 0; place <= entries.length; place++) {
-    all.push(...(added.get(place) ?? []))
+    for (const one of added.get(place) ?? []) all.push(one)
     const entry = entries[place]
     if (entry !== undefined) all.push(entry)
   }
@@ -95,6 +103,13 @@ export function mergeThread(
     messages: joinEdges(all, new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))),
     known,
   }
+}
+
+/** Pieces of two turns were taken for one, because what stands between them had not come yet. */
+function fallsInto(message: OldMessage, turn: OldMessage | undefined): boolean {
+  const at = message.kind === 'user' ? message.at : undefined
+  if (at === undefined || turn?.kind !== 'turn') return false
+  return turn.steps.some((step) => step.at !== undefined && step.at > at)
 }
 
 /** For each message that was read, the stored one that it is. */
@@ -152,26 +167,26 @@ function createGaps(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
   places: readonly (number | undefined)[],
+  isNewestFirst: boolean,
 ) {
+  const isApart = places.every((place) => place === undefined)
   const dateOf = (place: number) => stored[place]?.message.at
+  const after = findNext(places)
   let from = 0
   return {
+    /** Asked in the order of what was read. */
     find(nth: number): { readonly place: number; readonly isGuess: boolean } {
-      for (let before = nth - 1; before >= 0; before--) {
-        const place = places[before]
-        if (place === undefined) continue
-        from = Math.max(from, place + 1)
-        break
-      }
-      const next = places.find(
-        (place, index) => index > nth && place !== undefined && place >= from,
-      )
-      const to = next ?? stored.length
+      const before = nth === 0 ? undefined : places[nth - 1]
+      if (before !== undefined) from = Math.max(from, before + 1)
+      let next = after[nth]
+      while (next !== undefined && (places[next] ?? 0) < from) next = after[next]
+      const to = next === undefined ? stored.length : (places[next] ?? stored.length)
       const at = read[nth]?.message.at
       if (to === from || at === undefined) {
         const isGuess = to > from
-        from = to
-        return { place: to, isGuess }
+        // A page of a list that goes back in time is older than the pages before it.
+        if (!(isApart && isNewestFirst)) from = to
+        return { place: from, isGuess }
       }
       // A page that is older as a whole goes before, also where two messages have one date.
       const isOlder = (read[0]?.message.at ?? at) < (dateOf(from) ?? at)
@@ -182,6 +197,17 @@ function createGaps(
       return { place, isGuess: false }
     },
   }
+}
+
+/** For each message that was read, the next one that is stored. */
+function findNext(places: readonly (number | undefined)[]): readonly (number | undefined)[] {
+  const after: (number | undefined)[] = []
+  let next: number | undefined
+  for (let nth = places.length - 1; nth >= 0; nth--) {
+    after[nth] = next
+    if (places[nth] !== undefined) next = nth
+  }
+  return after
 }
 
 const isLeft = (call: OldCall): boolean =>

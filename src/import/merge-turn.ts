@@ -1,13 +1,22 @@
+import type { CallOutcome } from '../core/call.ts'
+import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { errorTextOf, type UnsuccessfulCall } from '../views/wording.ts'
+import { judgeCall, readErrorText } from './call-outcome.ts'
+import { unnamed } from './old-call.ts'
 import type { OldCall, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { hasCall, textOfStep } from './steps.ts'
 
 /**
  * A stored turn and the same turn as it was read now. What has ended since is taken over: a call that
  * was left open, an answer that had broken off, steps that came after. What is stored and has ended
- * stays as it is. `undefined`: there is nothing new in it.
+ * stays as it is. `isPiece`: what was read may be some rows of it only. `undefined`: nothing is new.
  */
-export function mergeTurn(stored: OldTurn, read: OldTurn): OldTurn | undefined {
+export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldTurn | undefined {
+  if (isPiece) {
+    const union = joinTurns(stored, read)
+    return signatureOf(union) === signatureOf(stored) ? undefined : named(union, stored)
+  }
   const pairs = pairCalls(stored, read)
   const isCovered = callsIn(stored).every((call) => pairs.byStored.has(call))
   const [before, now] = [squeeze(textOf(stored)), squeeze(textOf(read))]
@@ -15,56 +24,117 @@ export function mergeTurn(stored: OldTurn, read: OldTurn): OldTurn | undefined {
     const isMore =
       callsIn(read).length > callsIn(stored).length ||
       now.length > before.length ||
-      [...pairs.byStored].some(([old, found]) => rankOf(found) > rankOf(old)) ||
-      (isCut(stored) && !isCut(read) && now !== '')
+      [...pairs.byStored].some(([old, found]) => isMoreOf(found, old)) ||
+      (isBroken(stored) && !isBroken(read)) ||
+      (read.isComplete === true &&
+        stored.ending !== undefined &&
+        stored.ending.kind !== 'completed')
     return isMore ? takeOver(stored, read, pairs.byRead) : undefined
   }
-  if (pairs.byRead.size === 0 && !before.includes(now)) {
-    const isLater = (read.at ?? 0) >= (stored.at ?? 0)
-    return isLater ? joinTurns(stored, read) : named(joinTurns(read, stored), stored)
-  }
-  const ended = new Map([...pairs.byStored].filter(([old, found]) => rankOf(found) > rankOf(old)))
+  const ended = new Map([...pairs.byStored].filter(([old, found]) => isMoreOf(found, old)))
   if (ended.size === 0) return undefined
   return reopened({ ...stored, steps: mapCalls(stored, (call) => settle(call, ended.get(call))) })
 }
 
 /**
- * Two pieces of one turn, as where a page ended between a call and its result. A call that is open in
- * the first and has ended in the second is one call.
+ * Two pieces of one turn, as where a page ended between a call and its result. A call that stands in
+ * both is one call: with the name and the arguments of the one, and the end of the other. Steps stand
+ * in the order of their dates, and of the pieces where these are the same.
  */
 export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
-  const ends = new Map<OldCall, OldCall>()
-  const taken = new Set<OldPart>()
-  for (const call of callsIn(first)) {
-    if (call.id === undefined || rankOf(call) > unfinished) continue
-    const end = callsIn(second).find(
-      (other) => other.id === call.id && !taken.has(other) && rankOf(other) > rankOf(call),
-    )
-    if (end === undefined) continue
-    ends.set(call, end)
-    taken.add(end)
-  }
-  const steps = mapCalls(first, (call) => settle(call, ends.get(call)))
-  const rest = second.steps.flatMap((step): readonly OldStep[] => {
-    const parts = step.parts.filter((part) => !taken.has(part))
-    // Numbered anew: the second piece counted its own steps from the beginning.
-    const { index: _, ...plain } = step
-    return parts.length === 0 && step.parts.length > 0 ? [] : [{ ...plain, parts }]
+  const pairs = pairCalls(first, second)
+  // A result whose call was not there stood in for it; the call takes its place.
+  const isMoved = (call: OldCall) => isStandIn(call) && pairs.byStored.has(call)
+  const kept = first.steps.flatMap((step): readonly OldStep[] => {
+    const parts = step.parts
+      .filter((part) => part.type !== 'call' || !isMoved(part))
+      .map((part) => (part.type === 'call' ? combine(part, pairs.byStored.get(part)) : part))
+    return parts.length === 0 && step.parts.length > 0 ? [] : [{ ...step, parts }]
   })
-  const metadata = first.metadata ?? second.metadata
+  const steps = [...kept]
+  for (const step of second.steps) {
+    const rest = step.parts.flatMap((part): readonly OldPart[] => {
+      if (part.type !== 'call') return [part]
+      const old = pairs.byRead.get(part)
+      if (old === undefined) return [part]
+      return isMoved(old) ? [combine(part, old)] : []
+    })
+    addStep(steps, { ...step, parts: rest })
+  }
   const otherIds = [first, second].flatMap(({ id, otherIds: more = [] }) => [
     ...(id === undefined ? [] : [id]),
     ...more,
   ])
-  return reopened(
-    withDefined(
-      { ...first, steps: [...steps, ...rest], otherIds },
-      { metadata, ending: second.ending, isComplete: second.isComplete },
-    ),
+  // Numbered anew: each piece counted its own steps from the beginning.
+  const numbered = steps.map(({ index: _, ...step }, nth) =>
+    // A text that broke off and after which the turn went on was an attempt, not the answer.
+    step.flaw === 'broken' && !hasCall(step) && nth < steps.length - 1
+      ? { ...step, flaw: 'draft' as const }
+      : step,
+  )
+  const dates = [first.at, second.at].filter((date) => date !== undefined)
+  const { ending: _ending, isComplete: _isComplete, ...head } = first
+  return withDefined(
+    { ...head, steps: numbered, otherIds: [...new Set(otherIds)] },
+    {
+      at: dates.length === 0 ? undefined : Math.min(...dates),
+      metadata: first.metadata ?? second.metadata,
+      isComplete: second.isComplete ?? first.isComplete,
+    },
   )
 }
 
+/** Puts a step where it belongs, or gives the step that it is what it lacks. */
+function addStep(steps: OldStep[], step: OldStep): void {
+  const text = squeeze(textOfStep(step))
+  const same = steps.findIndex((other) => {
+    const known = squeeze(textOfStep(other))
+    return text !== '' && other.at === step.at && (known.startsWith(text) || text.startsWith(known))
+  })
+  const found = steps[same]
+  if (found !== undefined) {
+    const isLonger = text.length > squeeze(textOfStep(found)).length
+    const calls = step.parts.filter((part) => part.type === 'call')
+    if (isLonger) steps[same] = { ...step, parts: [...step.parts, ...callsOfStep(found)] }
+    else {
+      // Marked as broken off when it was read before, and no longer.
+      const { flaw, ...whole } = found
+      const base = flaw === 'broken' && step.flaw === undefined ? whole : found
+      steps[same] = calls.length > 0 ? { ...base, parts: [...base.parts, ...calls] } : base
+    }
+    return
+  }
+  if (step.parts.length === 0) return
+  const at = steps.findIndex((other) => comesBefore(step, other))
+  steps.splice(at < 0 ? steps.length : at, 0, step)
+}
+
+const callsOfStep = ({ parts }: OldStep): readonly OldPart[] =>
+  parts.filter((part) => part.type === 'call')
+
+/** Rows of one date: what was called comes before the answer. */
+function comesBefore(step: OldStep, other: OldStep): boolean {
+  if (step.at === undefined || other.at === undefined) return false
+  return step.at < other.at || (step.at === other.at && hasCall(step) && !hasCall(other))
+}
+
+/** A turn that goes by the id under which it is stored. */
 const named = (turn: OldTurn, { id }: OldTurn): OldTurn => withDefined({ ...turn }, { id })
+
+const signatureOf = (turn: OldTurn): string =>
+  JSON.stringify([
+    callsIn(turn).map((call) => [call.id, call.name, endOf(call), call.startedAt !== undefined]),
+    turn.steps.flatMap((step) => {
+      const text = squeeze(textOfStep(step))
+      return text === '' ? [] : [[text, step.flaw]]
+    }),
+  ])
+
+/** How a call ended, without what it gave. */
+function endOf({ outcome }: OldCall): object | string {
+  if (typeof outcome === 'string') return outcome
+  return outcome.state === 'succeeded' ? [outcome.state] : outcome
+}
 
 /** Has no answer yet: the piece that follows may be the rest of it. */
 export const isUnanswered = ({ steps }: OldTurn): boolean => {
@@ -84,16 +154,51 @@ function takeOver(
 ): OldTurn {
   const steps = mapCalls(read, (call) => {
     const old = storedOf.get(call)
-    if (old === undefined) return call
-    return rankOf(call) > rankOf(old) ? settle(old, call) : old
+    return old === undefined ? call : combine(old, call)
   })
   return withDefined(
     { ...read, steps },
-    { id: stored.id, at: stored.at, metadata: stored.metadata ?? read.metadata },
+    { id: stored.id, at: stored.at ?? read.at, metadata: stored.metadata ?? read.metadata },
   )
 }
 
-/** The stored call with the end that it has now; arguments that are whole are better than those that are not. */
+/** Of a call that stands twice: who it is from the one that knows, and the end that came further. */
+function combine(call: OldCall, other: OldCall | undefined): OldCall {
+  if (other === undefined) return call
+  const [head, more] = isStandIn(call) ? [other, call] : [call, other]
+  const ownId = call.ownId ?? other.ownId
+  const whole = withReason(head, more) ?? (isFurther(more, head) ? settle(head, more) : head)
+  return withDefined({ ...whole }, { ownId })
+}
+
+/** What was refused has no result: what came as one without its call is what was said about it. */
+function withReason(call: OldCall, standIn: OldCall): OldCall | undefined {
+  const { outcome } = call
+  if (!isStandIn(standIn) || typeof outcome === 'string' || typeof standIn.outcome === 'string') {
+    return undefined
+  }
+  if (outcome.state !== 'denied' || outcome.feedback !== undefined) return undefined
+  const value = toValue(standIn.outcome)
+  // Nobody refused it, as far as is known: then what ran has run.
+  const isNoRefusal = outcome.cause === 'superseded' && !isRefusal(standIn.outcome)
+  if (isNoRefusal) return undefined
+  const at = standIn.startedAt ?? standIn.endedAt ?? 0
+  const end = judgeCall(call.name, { value }, { validated: 'rejected' }, at, () => {})
+  const { decision: _decision, needsApproval: _asked, ...base } = call
+  return withDefined({ ...base, ...end }, { endedAt: standIn.endedAt })
+}
+
+function isRefusal(outcome: CallOutcome): boolean {
+  const known = outcome.state === 'failed' ? readErrorText(outcome.error, 0) : undefined
+  return known?.outcome.state === 'denied'
+}
+
+function toValue(outcome: CallOutcome): Json {
+  if (outcome.state !== 'succeeded') return { error: errorTextOf(outcome as UnsuccessfulCall) }
+  return outcome.output.kind === 'inline' ? outcome.output.value : null
+}
+
+/** The call with the end that it has now; arguments that are whole are better than those that are not. */
 function settle(call: OldCall, end: OldCall | undefined): OldCall {
   if (end === undefined) return call
   const { outcome, decision, partial, startedAt, endedAt, wasSkipped } = end
@@ -108,15 +213,36 @@ function settle(call: OldCall, end: OldCall | undefined): OldCall {
   )
 }
 
-/** How far a call has come. Up to `unfinished` it was left, not ended. */
+/** It came without its call: nothing but the result is known of it. */
+const isStandIn = ({ name }: OldCall): boolean => name === unnamed
+
+const isMoreOf = (found: OldCall, old: OldCall): boolean =>
+  isFurther(found, old) || (isStandIn(old) && !isStandIn(found))
+
+/** A refusal is one, whoever it is said to be by; and a row that says it knows better when it ended. */
+const isFurther = (found: OldCall, old: OldCall): boolean =>
+  (rankOf(found) > rankOf(old) && !(isDenied(found) && isDenied(old))) ||
+  (rankOf(found) === rankOf(old) && rankOf(found) < 3 && isStandIn(found) && !isStandIn(old))
+
+const isDenied = ({ outcome }: OldCall): boolean =>
+  typeof outcome === 'object' && outcome.state === 'denied'
+
+/** How far a call has come: open, left by somebody, or ended. */
 function rankOf({ outcome }: OldCall): number {
   if (typeof outcome === 'string') return 0
-  const isLeft =
-    ['interrupted', 'unknown', 'stopped'].includes(outcome.state) ||
-    (outcome.state === 'denied' && outcome.cause === 'superseded')
-  return isLeft ? unfinished : 2
+  switch (outcome.state) {
+    case 'interrupted':
+      // What an import makes of a call that nobody finished; of any other cause more is known.
+      return outcome.cause === 'crashed' ? 1 : 2
+    case 'stopped':
+    case 'unknown':
+      return 2
+    case 'denied':
+      return outcome.cause === 'superseded' ? 1 : 3
+    default:
+      return 3
+  }
 }
-const unfinished = 1
 
 interface Pairs {
   readonly byStored: ReadonlyMap<OldCall, OldCall>
@@ -154,9 +280,6 @@ const mapCalls = (turn: OldTurn, change: (call: OldCall) => OldCall): readonly O
 const textOf = ({ steps }: OldTurn): string =>
   steps.map((step) => (step.flaw === 'draft' ? '' : textOfStep(step))).join('')
 
-const isCut = ({ steps, ending, isComplete }: OldTurn): boolean =>
-  isComplete === false ||
-  (ending !== undefined && ending.kind !== 'completed') ||
-  steps.some(({ flaw }) => flaw === 'broken')
+const isBroken = ({ steps }: OldTurn): boolean => steps.some(({ flaw }) => flaw === 'broken')
 
 const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')

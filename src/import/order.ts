@@ -19,6 +19,8 @@ interface Item {
   readonly page: number
   readonly kind: Kind
   readonly date: number | undefined
+  /** Its place among all by date. */
+  nth: number
   /** Something that grows with time, where the ids of the whole list are of such a kind. */
   readonly rank: bigint | undefined
   readonly calls: readonly string[]
@@ -42,15 +44,18 @@ export function findOrder(values: readonly Json[], pages: readonly number[] = []
   const isSettled = isDated || isRanked
   // By far the most lists are in order, and no other order can be better than one without a fault.
   if (isSettled && first.total === 0) return { places: given, basis: 'given', isGuess: false }
+  // A list that is given in pages is most often newest first, as list routes answer.
+  const isPaged = !isSettled && pages.some((page) => page > 0)
   let best = { items, cost: first, basis: 'given' as FoundOrder['basis'] }
   let rivals = 0
   for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
     if (isSameOrder(candidate, best.items)) continue
     const cost = costOf(candidate)
     if (cost.total === best.cost.total) rivals++
-    if (cost.total >= best.cost.total) continue
+    const isLikelier = isPaged && best.basis === 'given' && cost.total === best.cost.total
+    if (cost.total >= best.cost.total && !isLikelier) continue
     best = { items: candidate, cost, basis }
-    rivals = 0
+    rivals = isLikelier ? 1 : 0
   }
   const isGuess = isSettled ? best.cost.against > 0 : rivals > 0 || best.basis !== 'given'
   return { places: best.items.map(({ place }) => place), basis: best.basis, isGuess }
@@ -88,7 +93,7 @@ function* candidatesOf(
 }
 
 /** What counts against an order. Of a single result before its call its reader knows what to make. */
-const weights = { result: 2, shape: 2, date: 1, beginning: 0.5 } as const
+const weights = { result: 2, shape: 2, date: 10, skew: 1, beginning: 0.5 } as const
 
 interface Cost {
   readonly total: number
@@ -100,6 +105,8 @@ function costOf(items: readonly Item[]): Cost {
   const first = items.find(({ kind }) => kind !== 'other')
   let shape = first === undefined || first.kind === 'user' ? 0 : weights.beginning
   let against = 0
+  let rising = 0
+  let skewed = 0
   const called = new Map<string, number>()
   const early = new Set<string>()
   const turns = new Map<string, number>()
@@ -109,6 +116,8 @@ function costOf(items: readonly Item[]): Cost {
       if (early.delete(id)) against += weights.result
       else called.set(id, (called.get(id) ?? 0) + 1)
     }
+    // Without its call before the turn is over: that stands on another page.
+    if (item.kind === 'user' || item.kind === 'answer') early.clear()
     if (item.answers !== undefined) {
       // Some providers begin again with every turn: each call is answered once.
       const open = called.get(item.answers) ?? 0
@@ -121,11 +130,16 @@ function costOf(items: readonly Item[]): Cost {
       turns.set(turn, place)
     }
     if (before !== undefined) {
-      if (isAgainstTime(before, item)) against += weights.date
+      if (!isAgainstTime(before, item)) {
+        if (isAgainstTime(item, before)) rising++
+      } else if (isSkewed(before, item)) skewed++
+      else against += weights.date
       if (isOddAfter(before.kind, item.kind)) shape += weights.shape
     }
     before = item
   }
+  // Clocks that differ now and then, not a list that is the wrong way round.
+  against += skewed * (rising > skewed ? weights.skew : weights.date)
   return { total: shape + against, against }
 }
 
@@ -135,6 +149,12 @@ function isAgainstTime(before: Item, after: Item): boolean {
   }
   return before.rank !== undefined && after.rank !== undefined && before.rank > after.rank
 }
+
+/** Two clocks that differ a little: the one follows the other as it should, and dates change places. */
+const isSkewed = (before: Item, after: Item): boolean =>
+  Math.abs(before.nth - after.nth) === 1 &&
+  (before.kind === 'user' || (before.kind === 'calls' && after.kind === 'result')) &&
+  !isOddAfter(before.kind, after.kind)
 
 const odd: Readonly<Record<Kind, readonly Kind[]>> = {
   user: ['result', 'user'],
@@ -176,12 +196,14 @@ const isSameOrder = (left: readonly Item[], right: readonly Item[]): boolean =>
 
 function toItems(values: readonly Json[], pages: readonly number[]): readonly Item[] {
   const rankOf = findRanks(values)
-  return values.map((value, place) => {
-    const page = pages[place] ?? 0
-    if (!isJsonObject(value)) return { ...plain, place, page, date: undefined, rank: undefined }
-    const date = dateOf(value)
-    return { ...readShape(value), place, page, date, rank: rankOf(value) }
+  const items = values.map((value, place): Item => {
+    const at = { place, page: pages[place] ?? 0, nth: place }
+    if (!isJsonObject(value)) return { ...plain, ...at, date: undefined, rank: undefined }
+    return { ...readShape(value), ...at, date: dateOf(value), rank: rankOf(value) }
   })
+  const byDate = items.toSorted((left, right) => (left.date ?? 0) - (right.date ?? 0))
+  for (const [nth, item] of byDate.entries()) item.nth = nth
+  return items
 }
 
 const plain = { kind: 'other', calls: [], answers: undefined, own: undefined } as const
@@ -214,16 +236,16 @@ function readShape(value: JsonObject): Shape {
     case 'tool':
       return { ...plain, kind: 'result', answers: answeredIn(value) }
     case 'assistant':
-      // Only messages of a model have their results elsewhere.
-      return { ...plain, kind: calls.length > 0 && isOpenList(value) ? 'calls' : 'answer', calls }
+      return { ...plain, kind: isOpenCall(value) ? 'calls' : 'answer', calls }
     default:
       return plain
   }
 }
 
-/** As OpenAI and the AI SDK send them to a model: calls without a word on what became of them. */
-const isOpenList = (value: JsonObject): boolean =>
-  value.content === null || value.content === '' || Array.isArray(value.content)
+/** A message of a model has calls without a word on what became of them: the results come after it. */
+const isOpenCall = (value: JsonObject): boolean =>
+  listOf(value, ...callLists).some((call) => isJsonObject(call) && 'function' in call) ||
+  partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
 
 function callIdsOf(value: JsonObject): readonly string[] {
   const content = unpack(value.content)

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { anyOldMessages } from '../../test/support/any-old-messages.ts'
 import { isOpenState } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
-import { planAppend } from '../store/plan-append.ts'
+import { parseThreadId } from '../core/ids.ts'
+import { planCommit } from '../store/plan-commit.ts'
 import { messagesOf } from '../testing/messages-of.ts'
 import { findPromptProblem } from '../testing/prompt-problem.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
@@ -205,13 +206,12 @@ describe('dates', () => {
 
 /** One append of all of it to an empty thread is legal, and leaves nothing open. */
 function expectLegal(events: readonly NewEvent[]): void {
-  const plan = planAppend(JSON.parse(JSON.stringify(events)) as NewEvent[])
-  for (const { paths } of plan.turns.values()) expect(paths.get('absent')).toBe('ended')
-  for (const { paths } of plan.calls.values()) {
-    const life = paths.get('absent')
-    expect(life !== undefined && (life === 'skipped' || !isOpenState(life))).toBe(true)
-  }
-  const ids = plan.messages.map(({ id }) => id)
+  const plain = JSON.parse(JSON.stringify(events)) as NewEvent[]
+  const plan = planCommit({ threadId: parseThreadId('t'), events: plain, expectedSeq: 0 })
+  if ('kind' in plan) throw new Error(`illegal: ${JSON.stringify(plan)}`)
+  for (const { progress } of plan.turns.values()) expect(progress.status).toBe('ended')
+  for (const { life } of plan.calls) expect(life === 'skipped' || !isOpenState(life)).toBe(true)
+  const ids = plan.newMessages.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   const shown = messagesOf(events)
   expect(shown).toHaveLength(ids.length)

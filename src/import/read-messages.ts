@@ -53,7 +53,11 @@ export function readMessages(
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
   const places = isOrdered === true ? kept : putInOrder(kept, values, pages, report)
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
-  if (format === 'entities') return readEntityRows(listed, at, true, report)
+  const isTurned = (places[0] ?? 0) > (places.at(-1) ?? 0)
+  const isNewestFirst = isTurned || (pages !== undefined && places.length < 2)
+  if (format === 'entities') {
+    return { ...readEntityRows(listed, at, true, report), isNewestFirst }
+  }
   const placed: PlacedMessage[] = []
   const orphans: Orphan[] = []
   /** Results came last: what the model says next is of the same turn. */
@@ -97,7 +101,7 @@ export function readMessages(
     goesOn = false
   }
   readRows()
-  return { messages: mergePages(placed, pages), orphans }
+  return { messages: mergePages(placed, pages), orphans, isNewestFirst }
 }
 
 function putInOrder(
@@ -124,10 +128,10 @@ function putInOrder(
 }
 
 const doubts = {
-  given: 'neither dates nor ids settle it',
+  given: 'dates and ids do not settle it',
   dates: 'the dates do not settle all of it',
   ids: 'the ids do not settle all of it',
-  shape: 'answers stood before their questions',
+  shape: 'neither dates nor ids settle it, but what follows on what',
 } as const
 
 /** A page that was read later may have more of a turn that stands on both. */

@@ -5,7 +5,7 @@ import type { Turn } from '../core/message.ts'
 
 /**
  * One frame of `/events`. `after` is the seq of the frame before, so that a client can prove that
- * nothing is missing. It holds the events of one commit or, for what was sealed, a turn's whole state.
+ * nothing is missing. It holds the events of one commit or, for a turn that has ended, its whole state.
  */
 export type EventFrame = { readonly after: Seq; readonly seq: Seq } & (
   | { readonly events: readonly LedgerEvent[] }

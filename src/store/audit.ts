@@ -57,7 +57,7 @@ export interface AuditMessage {
   readonly calls: readonly AuditCall[]
 }
 
-/** One fact, taken out of its pack. */
+/** One fact, taken out of its batch. */
 export interface AuditEvent {
   readonly kind: 'event'
   readonly seq: Seq
@@ -134,7 +134,7 @@ export type RowChange =
       readonly body?: string
       readonly isOpen?: true
     }
-  /** Put in the place of what stood there, if anything did, and outside of any pack. */
+  /** Put in the place of what stood there, if anything did, and outside of any batch. */
   | {
       readonly kind: 'set-event'
       readonly seq: Seq

@@ -17,25 +17,25 @@ export interface AuditTables<Key> {
 }
 export type Fetch<Row> = () => Promise<readonly Row[]>
 
-/** How many packs to hold: each may have a thousand facts. */
-export const packPortion = 20
+/** How many batches to hold: each may have a thousand facts. */
+export const batchPortion = 20
 
-/** The facts of one pack after the other. */
-export function unpackRows<Pack, Fact>(
-  fetch: Fetch<Pack>,
-  read: (pack: Pack) => readonly Fact[],
+/** The facts of one batch after the other. */
+export function splitRows<Batch, Fact>(
+  fetch: Fetch<Batch>,
+  read: (batch: Batch) => readonly Fact[],
 ): Fetch<Fact> {
-  let packs: readonly Pack[] = []
+  let batches: readonly Batch[] = []
   let at = 0
   return async () => {
     for (;;) {
-      const pack = packs[at++]
-      const facts = pack === undefined ? [] : read(pack)
+      const batch = batches[at++]
+      const facts = batch === undefined ? [] : read(batch)
       if (facts.length > 0) return facts
-      if (pack !== undefined) continue
-      packs = await fetch()
+      if (batch !== undefined) continue
+      batches = await fetch()
       at = 0
-      if (packs.length === 0) return []
+      if (batches.length === 0) return []
     }
   }
 }

@@ -12,7 +12,7 @@ export function omitLargeOutputs<Any extends Message>(message: Any, results: Res
   }
 }
 
-/** The same for changes: facts that settle a call, and turns that were sealed. */
+/** The same for changes: events that settle a call, and turns that have ended. */
 export function omitInChange(change: StoredChange, results: ResultMode): StoredChange {
   if (results === 'full') return change
   return change.kind === 'turn'

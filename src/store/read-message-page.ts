@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { parsePlaceCursor, type Place, toPlaceCursor } from '../paging/cursor.ts'
@@ -20,7 +20,7 @@ import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
-import type { PageOrder, ResultMode, Store } from './store.ts'
+import type { Page, PageOrder, ResultMode, Store } from './store.ts'
 
 /** `ledger`: the fold itself, for clients that run it too. */
 export const pageFormats = ['ui', 'vercel', 'entities', 'chat', 'ledger'] as const
@@ -44,6 +44,7 @@ export interface MessagePageQuery {
 type PageItem = UiMessage | VercelMessage | EntityRow | ChatMessage | Message
 
 export interface MessagePage {
+  readonly ownerId: OwnerId
   readonly results: readonly PageItem[]
   readonly nextCursor: string | null
   readonly hasMore: boolean
@@ -73,7 +74,7 @@ export async function readMessagePage(
 
   let before = after === null ? null : boundOf(after, order)
   let size = older === undefined ? limit + 1 : Math.min(limit + 1, 25)
-  let seq: Seq | undefined
+  let first: Pick<Page, 'ownerId' | 'seq'> | undefined
   let live: MessageId | null = null
   for (let isOpen = true; isOpen;) {
     const page = await store.readPage({
@@ -83,7 +84,7 @@ export async function readMessagePage(
       live: query.live ?? 'include',
     })
     if (page === null) return null
-    seq ??= page.seq
+    first ??= page
     if (query.live === 'exclude') live ??= page.live
     for (const message of page.messages) {
       // It may have ended since the first read, which said that it was left out.
@@ -98,12 +99,14 @@ export async function readMessagePage(
     // A store may answer without waiting: a long way over what shows nothing must let others work.
     if (isOpen) await setImmediate()
   }
+  if (first === undefined) return null
   const { items, next } = filler
   return {
+    ownerId: first.ownerId,
     results: items,
     nextCursor: next === null ? null : toPlaceCursor(list, next),
     hasMore: next !== null,
-    seq: seq ?? 0,
+    seq: first.seq,
     live,
   }
 }

@@ -1,10 +1,12 @@
 import type { Call } from '../core/call.ts'
-import type { NewEvent } from '../core/event.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
 import type { StoreAudit } from './audit.ts'
+import type { Appended, AppendRefusal } from './lease.ts'
+import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
@@ -26,10 +28,13 @@ export interface Store {
   deleteThread(id: ThreadId): Promise<boolean>
 
   /**
-   * Group commit: one transaction, one flush, for whatever is waiting in all threads. Each append
-   * succeeds or is refused by itself; several of one thread are taken in order. One result each.
+   * Group commit: one flush for whatever is waiting in all threads. Each append is stored whole or is
+   * refused by itself; several of one thread are taken in order. One result each.
+   *
+   * A store compares where each append stands with the thread's row (`judgeAppend`) and writes the rows
+   * that `planCommit` has planned, or nothing. When it throws, it may not know what was stored.
    */
-  commit(appends: readonly Append[]): Promise<readonly AppendResult[]>
+  commit(commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]>
 
   /**
    * Takes everything of a thread out from a number on, for good, and appends what is to stand there
@@ -51,8 +56,8 @@ export interface Store {
 
   /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a hint. */
   requestStop(threadId: ThreadId): Promise<StopRequest>
-  /** Runs whose holder is dead or late: anyone may take them over. */
-  findAbandonedRuns(limit: number): Promise<readonly AbandonedRun[]>
+  /** Runs whose holder is dead or late: anyone may take them over. In one thread, if it is named. */
+  findAbandonedRuns(limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]>
 
   /**
    * Hints that a thread changed, from any process on the same database. A hint may come late, twice,
@@ -86,81 +91,13 @@ export interface ThreadList {
   readonly hasMore: boolean
 }
 
-export interface Append {
-  readonly threadId: ThreadId
-  /** May be empty, to acquire, renew or release a lease only. */
-  readonly events: readonly NewEvent[]
-  /** Refused as `stale` unless the thread stands exactly here. */
-  readonly expectedSeq?: Seq
-  /**
-   * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
-   * that exists and is another owner's is none to this append.
-   */
-  readonly create?: Omit<NewThread, 'id'>
-  readonly lease?: LeaseUse
-  /** Turns whose facts are replaced by their fold in the same transaction. They must have ended. */
-  readonly seal?: readonly MessageId[]
-  /**
-   * One of those as it is after this append, from a writer that has folded all of its facts: then they
-   * need not be read back. It counts only together with `expectedSeq`, which says that nobody else
-   * has added any.
-   */
-  readonly folded?: Turn
-}
-
-export interface ThreadRewrite {
-  readonly threadId: ThreadId
-  /** Refused as `stale` unless the thread stands exactly here. */
-  readonly expectedSeq: Seq
-  /** The number of a message: it and all that comes after it is taken out. */
-  readonly from: Seq
-  readonly appends: readonly Pick<Append, 'events' | 'seal'>[]
-}
-/** `leased`: somebody is answering in it. An event that may not happen is a fault. */
-export type RewriteResult = 'rewritten' | 'stale' | 'leased'
-
-/**
- * One run per thread. A lease has a fencing number that grows with each holder, so one that comes
- * back late can write nothing (CR2). Times are the store's own, never the caller's.
- */
-export type LeaseUse =
-  | {
-      readonly kind: 'acquire'
-      readonly holder: string
-      readonly ttlMs: number
-      readonly turnId: MessageId
-      /** Take it from the holder of this fence even if its lease has not run out. */
-      readonly overFence?: number
-    }
-  | { readonly kind: 'hold'; readonly fence: number; readonly renewMs?: number }
-  | { readonly kind: 'release'; readonly fence: number }
-
 export type AppendResult =
-  | {
-      readonly kind: 'appended'
-      /** The number of the first event of this append; `seq + 1` if it had none. */
-      readonly firstSeq: Seq
-      readonly seq: Seq
-      /** The lease's fencing number, where one is held. */
-      readonly fence?: number
-      readonly stopRequested: boolean
-    }
-  | { readonly kind: 'no-thread' }
-  | { readonly kind: 'stale'; readonly seq: Seq }
-  | { readonly kind: 'fenced'; readonly fence: number }
-  | {
-      readonly kind: 'leased'
-      readonly holder: string
-      readonly turnId: MessageId
-      readonly fence: number
-    }
-  /** An event that may not happen in the state its subject is in. */
-  | {
-      readonly kind: 'illegal'
-      readonly subject: 'call' | 'turn' | 'message'
-      readonly id: string
-      readonly state: string
-    }
+  | Appended
+  | AppendRefusal
+  /** The database will not take these rows: an id is in use in this thread. Nothing was stored. */
+  | IllegalAppend
+  /** Somebody holds the thread's row. Nothing was stored, and nobody else waited for it; try again. */
+  | { readonly kind: 'busy' }
 
 export interface PageQuery {
   readonly threadId: ThreadId
@@ -178,6 +115,7 @@ export type PageOrder = 'newest-first' | 'oldest-first'
 export type ResultMode = 'full' | 'lazy'
 
 export interface Page {
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly messages: readonly Message[]
   readonly hasMore: boolean
@@ -202,14 +140,15 @@ export interface Changes {
 /** `commit` is the last seq of the commit that a change was part of. */
 export type StoredChange = Change & { readonly commit: Seq }
 
+/** With the thread's seq at that read: what was found can be written about without another look. */
 export interface FoundTurn {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
+  readonly seq: Seq
   readonly turn: Turn
 }
-export interface FoundCall {
+export interface FoundCall extends FoundTurn {
   readonly call: Call
-  readonly turn: Turn
 }
 
 export type StopRequest =

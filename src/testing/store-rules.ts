@@ -10,7 +10,7 @@ import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
-import { sealRules } from './store-rules/seal-rules.ts'
+import { snapshotRules } from './store-rules/snapshot-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
@@ -27,7 +27,7 @@ export const storeRules: readonly StoreRule[] = [
   ...leaseRules,
   ...runRules,
   ...stopRules,
-  ...sealRules,
+  ...snapshotRules,
   ...pageRules,
   ...retireRules,
   ...rewriteRules,

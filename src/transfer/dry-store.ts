@@ -1,9 +1,10 @@
 import type { NewEvent } from '../core/event.ts'
 import type { ThreadId } from '../core/ids.ts'
-import { isTurn, type Message } from '../core/message.ts'
+import type { Message } from '../core/message.ts'
 import { createIdKeeper } from '../import/import-ids.ts'
 import { toUnits } from '../import/import-units.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
+import { commitAppend } from '../store/commit-append.ts'
 import type { Store } from '../store/store.ts'
 
 /**
@@ -19,7 +20,10 @@ export function createDryStore(base: Store, scratch: Store): Store {
       const query = { threadId, limit: 200, before, live: 'exclude', results: 'full' } as const
       const page = await base.readPage({ ...query, order: 'oldest-first' })
       if (page === null) return
-      await scratch.commit(page.messages.map((message) => ({ threadId, ...toAppend(message) })))
+      for (const message of page.messages) {
+        const expectedSeq = (await scratch.readThread(threadId))?.seq ?? 0
+        await commitAppend(scratch, { threadId, events: toEvents(message), expectedSeq })
+      }
       before = page.messages.at(-1)?.seq ?? null
       if (!page.hasMore || before === null) return
     }
@@ -53,10 +57,7 @@ export function createDryStore(base: Store, scratch: Store): Store {
   }
 }
 
-function toAppend(message: Message): {
-  readonly events: readonly NewEvent[]
-  readonly seal: [] | [Message['id']]
-} {
+function toEvents(message: Message): readonly NewEvent[] {
   const { id, createdAt: at } = message
   const old = toOldMessage(message)
   const options = {
@@ -66,10 +67,7 @@ function toAppend(message: Message): {
   const [unit] = toUnits([{ id, index: 0, message: old }], options)
   const events = unit?.events ?? []
   // What is not an import's must not look like one: nobody may rewrite it.
-  return {
-    events: events.map((event) =>
-      event.type === 'turn-started' && !isImported(message) ? { ...event, recorded: true } : event,
-    ),
-    seal: isTurn(message) ? [id] : [],
-  }
+  return events.map((event) =>
+    event.type === 'turn-started' && !isImported(message) ? { ...event, recorded: true } : event,
+  )
 }

@@ -10,6 +10,7 @@ import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 
 export const exportFormats = ['ui', 'vercel', 'entities', 'chat'] as const
+/** How messages are written; `importThreads` reads each of them back. */
 export type ExportFormat = (typeof exportFormats)[number]
 
 const pageSize = 50
@@ -30,9 +31,10 @@ export async function* exportThreads(
   format: ExportFormat,
 ): AsyncGenerator<string> {
   let isFirst = true
-  yield '{"order":"oldest-first","threads":['
+  yield '{"threads":['
   for await (const { id, title, createdAt, ownerId: owner } of threads) {
-    const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner })
+    const order = 'oldest-first'
+    const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner, order })
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`
     let comma = ''
     for await (const message of exportThread(store, id, format)) {

@@ -22,8 +22,6 @@ export type ImportItem =
     }
   /** Nothing more of it will come. */
   | { readonly kind: 'thread-ended'; readonly key: string }
-  /** All threads that follow have their messages oldest first, whatever the dates say. */
-  | { readonly kind: 'ordered' }
   | { readonly kind: 'unreadable'; readonly where: string; readonly why: string }
 
 export interface ThreadFields {
@@ -31,6 +29,8 @@ export interface ThreadFields {
   readonly title?: string
   readonly createdAt?: number
   readonly owner?: string
-  /** An envelope of pages says that there is another page. */
-  readonly hasMore?: true
+  /** Its messages are oldest first, whatever their dates say. */
+  readonly isOrdered?: true
+  /** Whether an envelope of pages says that there is another page. */
+  readonly hasMore?: boolean
 }

@@ -95,18 +95,17 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
   }
   const hidden = await findHidden(store, threadId, stored.messages, named)
   const shown = named.filter(({ id }) => !hidden.has(id))
-  const { messages, known } = mergeThread(kept, shown, read.orphans, said)
+  const { messages, known } = mergeThread(kept, shown, read, said)
   const plan = planWrite(messages, kept, store.rewriteThread !== undefined)
   for (const index of plan.left) said.fail(index, goneOn)
-  const before = messages.slice(0, plan.first)
+  const untouched = messages.slice(0, plan.first)
   const written = plan.written
   const units = toUnits(written, {
     ...{ at, ids, isFollowed, mendAt },
-    replyTo: lastQuestion(plan.isRewrite ? before : messages.filter(isStored)) ?? null,
+    replyTo: lastQuestion(plan.isRewrite ? untouched : messages.filter(isStored)) ?? null,
   })
   if (plan.isRewrite) {
-    const place = before.length
-    const outcome = await rewrite(write, stored, place, units)
+    const outcome = await rewrite(write, stored, untouched.length, units)
     if (outcome !== 'rewritten') return outcome
   } else {
     await write.writer.add({ threadId, where: write.intake.where, units })
@@ -118,9 +117,11 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
     updated: plan.isRewrite ? written.filter(({ fate }) => fate === 'changed').length : 0,
   })
   const states = new Map(units.map((unit) => [unit.id, unit.states]))
-  for (const { id, message, isRead, fate } of messages) {
-    if (!isRead || (fate === 'added' && !states.has(id))) continue
-    report.countCalls(states.get(id) ?? statesOf(message))
+  const before = new Map(kept.map(({ id, message }) => [id, message]))
+  for (const { id, isRead } of messages) {
+    const old = before.get(id)
+    if (!isRead) continue
+    report.countCalls(states.get(id) ?? (old === undefined ? [] : statesOf(old)))
   }
   return 'done'
 }
@@ -172,14 +173,11 @@ async function rewrite(
   const messageIds = new Set<MessageId>(gone.map(({ id }) => id))
   for (const id of await readRetired(store, threadId, from)) messageIds.add(id)
   const retired: NewEvent = { type: 'messages-retired', messageIds: [...messageIds], from, at }
-  const appends = [...cutUnits(units)].map((part) => ({
-    events: part.flatMap(({ events }) => events),
-    seal: part.flatMap(({ id, isTurn }) => (isTurn ? [id] : [])),
-  }))
-  const [first = { events: [], seal: [] }, ...others] = appends
+  const appends = [...cutUnits(units)].map((part) => part.flatMap(({ events }) => events))
+  const [first = [], ...others] = appends
   const rewritten = await store.rewriteThread?.({
     ...{ threadId, from, expectedSeq: stored.seq },
-    appends: [{ ...first, events: [retired, ...first.events] }, ...others],
+    appends: [[retired, ...first], ...others],
   })
   return rewritten ?? 'stale'
 }
@@ -268,13 +266,11 @@ async function findForeign(
   }
 }
 
-function readList(
-  { messages, format, at, intake: { isOrdered } }: ThreadWrite,
-  said: Report,
-): OldThread {
+function readList({ messages, format, at, intake }: ThreadWrite, said: Report): OldThread {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined
+  const isOrdered = intake.fields.isOrdered === true
   const options = { format, at, isOrdered, ...(pages === undefined ? {} : { pages }) }
   return readOldMessages(values, options, said)
 }

@@ -73,12 +73,11 @@ export async function importThreads(
   )
   const intakes = new Map<string, ThreadIntake>()
   const sessions = new Map<string, ThreadSession | null>()
-  let isOrdered = false
   let waiting = 0
   let read = 0
 
   const find = (key: string, where: string): ThreadIntake => {
-    const intake = intakes.get(key) ?? createIntake(key, where, isOrdered)
+    const intake = intakes.get(key) ?? createIntake(key, where)
     intakes.set(key, intake)
     return intake
   }
@@ -126,7 +125,9 @@ export async function importThreads(
   }
 
   const finish = async (intake: ThreadIntake): Promise<void> => {
-    await write(intake, false)
+    // An empty page is no thread.
+    const isNothing = intake.messages.length === 0 && intake.fields.id === undefined
+    if (!isNothing || sessions.has(intake.key)) await write(intake, false)
     intakes.delete(intake.key)
     sessions.delete(intake.key)
   }
@@ -148,9 +149,6 @@ export async function importThreads(
       }
       case 'thread-ended':
         await finish(find(item.key, ''))
-        break
-      case 'ordered':
-        isOrdered = true
         break
       case 'unreadable':
         report.fail(item.where, item.why)

@@ -1,7 +1,8 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
-import type { Append, AppendResult, Store } from '../store/store.ts'
 import type { Unit } from '../import/import-units.ts'
+import { commitAppend } from '../store/commit-append.ts'
+import type { AppendResult, Store } from '../store/store.ts'
 
 /** Units of one thread, in order, that are written together. */
 export interface Portion {
@@ -20,8 +21,8 @@ export interface ImportWriter {
 
 /** Of one transaction. */
 const mostEvents = 4_000
-/** Of one append: a turn is sealed with the facts of the turns after it still around. */
-const mostAtOnce = 200
+/** Of one append. */
+const mostAtOnce = 2_000
 
 export function createImportWriter(
   store: Store,
@@ -33,12 +34,11 @@ export function createImportWriter(
   const turns = new Map<MessageId, ThreadId>()
 
   const write = async (portions: readonly Portion[]): Promise<void> => {
-    const results = await commitAll(store, portions.map(toAppend))
-    for (const [index, portion] of portions.entries()) {
-      if (results?.[index]?.kind === 'appended') continue
-      // One of them is at fault, and a portion is refused as a whole: each by itself.
+    for (const portion of portions) {
+      if ((await tryCommit(store, portion)) === undefined) continue
+      // One of its units is at fault, and a portion is refused as a whole: each by itself.
       for (const unit of portion.units) {
-        const why = await tryCommit(store, toAppend({ ...portion, units: [unit] }))
+        const why = await tryCommit(store, { ...portion, units: [unit] })
         if (why !== undefined) onRefused(portion, unit, why)
       }
     }
@@ -91,36 +91,25 @@ export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   if (units.length > 0) yield units
 }
 
-const toAppend = ({ threadId, units }: Portion): Append => ({
-  threadId,
-  events: units.flatMap(({ events }) => events),
-  seal: units.flatMap(({ id, isTurn }) => (isTurn ? [id] : [])),
-})
-
-/** `undefined`: an event is not one, and says nothing of the others. */
-async function commitAll(
-  store: Store,
-  appends: readonly Append[],
-): Promise<readonly AppendResult[] | undefined> {
-  try {
-    return await store.commit(appends)
-  } catch (error) {
-    if (error instanceof HoldfastError && error.code === 'bad-event') return undefined
-    throw error
-  }
-}
-
 /** Why it was refused. */
-async function tryCommit(store: Store, append: Append): Promise<string | undefined> {
+async function tryCommit(store: Store, { threadId, units }: Portion): Promise<string | undefined> {
+  const events = units.flatMap((unit) => unit.events)
   try {
-    const [result] = await store.commit([append])
-    switch (result?.kind) {
-      case 'appended':
-        return undefined
-      case 'illegal':
-        return `The ${result.subject} ${result.id} is ${result.state} already.`
-      default:
-        return `The store refused it: ${result?.kind ?? 'no answer'}.`
+    for (;;) {
+      const thread = await store.readThread(threadId)
+      const expectedSeq = thread?.seq ?? 0
+      const result: AppendResult = await commitAppend(store, { threadId, events, expectedSeq })
+      switch (result.kind) {
+        case 'appended':
+          return undefined
+        case 'stale':
+        case 'busy':
+          continue
+        case 'illegal':
+          return `The ${result.subject} ${result.id} is ${result.state} already.`
+        default:
+          return `The store refused it: ${result.kind}.`
+      }
     }
   } catch (error) {
     if (error instanceof HoldfastError && error.code === 'bad-event') return error.message

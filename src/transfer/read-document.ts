@@ -51,10 +51,8 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
   let has: 'threads' | 'messages' | 'results' | undefined
   const rest = new Map<string, Json>()
   for await (const field of readFields(reader, ['threads', 'messages', 'results'])) {
-    if ('value' in field) {
-      rest.set(field.name, field.value)
-      if (field.name === 'order' && field.value === 'oldest-first') yield { kind: 'ordered' }
-    } else if (field.name === 'threads') {
+    if ('value' in field) rest.set(field.name, field.value)
+    else if (field.name === 'threads') {
       has = 'threads'
       for await (const index of readElements(reader)) {
         yield* readElement(reader, `[${index}]`, 'thread', count)

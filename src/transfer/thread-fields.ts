@@ -21,7 +21,8 @@ export function readThreadFields(thread: JsonObject): ThreadFields {
       title: idOf(thread, 'title', 'name'),
       createdAt: dateOf(thread),
       owner: idOf(thread, 'owner', 'ownerId'),
-      hasMore: flagOf(thread, 'hasMore', 'has_more') === true ? (true as const) : undefined,
+      isOrdered: thread.order === 'oldest-first' ? (true as const) : undefined,
+      hasMore: flagOf(thread, 'hasMore', 'has_more'),
     },
   )
 }

@@ -17,8 +17,6 @@ export interface ThreadIntake {
   readonly where: string
   fields: ThreadFields
   isComplete: boolean
-  /** The source says that it is oldest first. */
-  readonly isOrdered: boolean
   messages: PlacedValue[]
   /** All of it is needed to find its order: nothing is written before its end. */
   isHeld: boolean
@@ -26,9 +24,9 @@ export interface ThreadIntake {
   lastAt: number | undefined
 }
 
-export function createIntake(key: string, where: string, isOrdered: boolean): ThreadIntake {
+export function createIntake(key: string, where: string): ThreadIntake {
   const state = { isHeld: false, lastAt: undefined }
-  return { key, where, fields: {}, isComplete: true, isOrdered, messages: [], ...state }
+  return { key, where, fields: {}, isComplete: true, messages: [], ...state }
 }
 
 export function addFields(
@@ -69,8 +67,8 @@ export function isFull(intake: ThreadIntake, next: unknown): boolean {
 }
 
 /** Whether it goes on oldest first, without a doubt, from what was written of it before. */
-export function isInOrder({ messages, isOrdered, lastAt }: ThreadIntake): boolean {
-  if (isOrdered) return true
+export function isInOrder({ messages, fields, lastAt }: ThreadIntake): boolean {
+  if (fields.isOrdered === true) return true
   if (messages.some(({ page }) => page !== undefined)) return false
   const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
   const [first] = values

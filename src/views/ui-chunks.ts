@@ -12,7 +12,7 @@ import { partChunks } from './ui-part-chunks.ts'
 /**
  * Where a client of a UI message stream stands: a value, so that it can be kept, dropped or made anew.
  * It never looks at events, only at what the client has and what there is now. So a stream goes on in
- * the same way after a gap, after the turn was sealed, and from nothing.
+ * the same way after a gap, after the turn has ended, and from nothing.
  */
 export interface UiChunkCursor {
   readonly options: UiOptions

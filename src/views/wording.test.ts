@@ -77,7 +77,7 @@ const cases: readonly (readonly [string, UnsuccessfulCall, string, string])[] = 
     'without a result in a turn that is complete',
     ended({ state: 'interrupted', cause: 'no-result' }, { providerExecuted: true }),
     'No result: none came.',
-    `This call was broken off: no result of it came. ${mayHaveRun}`,
+    `No result of this call came. ${mayHaveRun}`,
   ],
   [
     'its provider’s, and stopped',

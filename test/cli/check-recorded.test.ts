@@ -1,3 +1,4 @@
+import { appendEvents } from '../../src/testing/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type CallOutcome,
@@ -27,24 +28,21 @@ async function createOld(kind: DatabaseKind) {
   const unknown: CallOutcome = { state: 'unknown', cause: 'crashed' }
   const output = { kind: 'inline', value: 1 } as const
   const succeeded: CallOutcome = { state: 'succeeded', output }
-  const [result] = await store.commit([
-    {
-      threadId,
-      events: [
-        { ...of, type: 'turn-started', replyTo: null, recorded: true },
-        { ...of, type: 'step-started', step: 0 },
-        { ...recorded, callId: c1, call: call(c1) },
-        { ...of, type: 'call-started', callId: c1 },
-        { ...recorded, callId: c2, call: call(c2) },
-        { ...of, type: 'call-settled', callId: c2, outcome: succeeded },
-        { ...of, type: 'call-settled', callId: c1, outcome: unknown },
-        { ...of, type: 'step-ended', finishReason: 'tool-calls' },
-        { ...of, type: 'turn-ended', ending: { kind: 'completed' } },
-      ],
-      seal: [turnId],
-    },
-  ])
-  expect(result?.kind).toBe('appended')
+  const result = await appendEvents(store, {
+    threadId,
+    events: [
+      { ...of, type: 'turn-started', replyTo: null, recorded: true },
+      { ...of, type: 'step-started', step: 0 },
+      { ...recorded, callId: c1, call: call(c1) },
+      { ...of, type: 'call-started', callId: c1 },
+      { ...recorded, callId: c2, call: call(c2) },
+      { ...of, type: 'call-settled', callId: c2, outcome: succeeded },
+      { ...of, type: 'call-settled', callId: c1, outcome: unknown },
+      { ...of, type: 'step-ended', finishReason: 'tool-calls' },
+      { ...of, type: 'turn-ended', ending: { kind: 'completed' } },
+    ],
+  })
+  expect(result.kind).toBe('appended')
   await store.close()
   return database
 }

@@ -5,14 +5,14 @@ import { sqlite } from '../../src/store/sqlite/index.ts'
 import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
 import { writeThreads } from './write-threads.ts'
 
-const pageBytes = 4_096
-
 /** A healthy database, and then rubbish where some of its pages were. */
 async function damage(pages: readonly number[]): Promise<string> {
   const file = join(temporaryFolder(), 'chat.db')
   const store = sqlite(file)
   await writeThreads(store)
   await store.close()
+  // The header of the file says how large its pages are.
+  const pageBytes = readFileSync(file).readUInt16BE(16)
   const handle = openSync(file, 'r+')
   for (const page of pages) {
     writeSync(handle, new Uint8Array(pageBytes).fill(0xff), 0, pageBytes, page * pageBytes)

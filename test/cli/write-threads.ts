@@ -1,24 +1,25 @@
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import type { Append } from '../../src/store/plan-commit.ts'
 import type { Store } from '../../src/store/store.ts'
+import { appendEvents } from '../../src/testing/append-events.ts'
 
 const at = 1_700_000_000_000
 const ownerId = parseOwnerId('local')
 
 /**
- * A healthy database: thread `t` with a sealed turn `a1` (seq 2 to 10) and a turn `a2` (12 to 19)
- * that waits for a person, and thread `live`, whose turn `b1` is running right now. The facts 12 and
- * 13 are packs of their own, those from 14 to 19 are one; 16 has a time of its own.
+ * A healthy database: thread `t` with a turn `a1` (seq 2 to 10) that has ended and a turn `a2` (12 to 19)
+ * that waits for a person, and thread `live`, whose turn `b1` is running right now. The events 12 and
+ * 13 are batches of their own, those from 14 to 19 are one; 16 has a time of its own.
  */
 export async function writeThreads(store: Store): Promise<void> {
   const threadId = parseThreadId('t')
   const live = parseThreadId('live')
   await store.createThread({ id: threadId, ownerId, title: 'One', at })
   await store.createThread({ id: live, ownerId, title: '', at })
-  const a1 = parseMessageId('a1')
   const b1 = parseMessageId('b1')
-  const results = await store.commit([
-    { threadId, events: [said('u1'), ...sealedTurn()], seal: [a1] },
+  const appends: readonly Append[] = [
+    { threadId, events: [said('u1'), ...endedTurn()] },
     { threadId, events: [said('u2'), ...waitingTurn().slice(0, 1)] },
     { threadId, events: waitingTurn().slice(1, 2) },
     { threadId, events: waitingTurn().slice(2) },
@@ -38,8 +39,11 @@ export async function writeThreads(store: Store): Promise<void> {
         turnId: b1,
       },
     },
-  ])
-  if (results.some(({ kind }) => kind !== 'appended')) throw new Error(JSON.stringify(results))
+  ]
+  for (const append of appends) {
+    const result = await appendEvents(store, append)
+    if (result.kind !== 'appended') throw new Error(JSON.stringify(result))
+  }
 }
 
 const said = (id: string): NewEvent => ({
@@ -50,7 +54,7 @@ const said = (id: string): NewEvent => ({
   at,
 })
 
-function sealedTurn(): readonly NewEvent[] {
+function endedTurn(): readonly NewEvent[] {
   const of = { turnId: parseMessageId('a1'), at }
   const [c1, c2] = [parseCallId('c1'), parseCallId('c2')]
   const output = { kind: 'inline', value: { degrees: 20 } } as const

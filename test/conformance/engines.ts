@@ -8,7 +8,6 @@ import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
 import { createDatabase, type TestDatabase } from '../support/create-database.ts'
-import { commitInGroups } from './grouping-store.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
 export interface Engine {
@@ -26,7 +25,6 @@ export const engines: readonly Engine[] = [
 /** The same stores, used in other ways. */
 export const engineVariants: readonly Engine[] = [
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
-  { name: 'postgres, in groups', createFixture: () => createPostgresFixture(commitInGroups) },
 ]
 
 function createClock(): StoreClock {

@@ -15,13 +15,13 @@ let commits = 0
 
 const dying: Store = {
   ...store,
-  async commit(appends) {
+  async commit(planned) {
     // A heartbeat is a commit like any other, but when it comes is not part of the scenario.
-    if (appends.every(({ events }) => events.length === 0)) return store.commit(appends)
+    if (planned.every(({ size }) => size === 0)) return store.commit(planned)
     commits++
     const isLast = commits === Number(place)
     if (isLast && when === 'before') process.kill(process.pid, 'SIGKILL')
-    const results = await store.commit(appends)
+    const results = await store.commit(planned)
     if (isLast && when === 'after') process.kill(process.pid, 'SIGKILL')
     return results
   },

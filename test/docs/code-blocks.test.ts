@@ -70,6 +70,10 @@ beforeAll(() => {
   }
   project.write('run.mjs', runner)
   project.write('chat.ts', chat)
+  // The guide shows the example as it is, and the example has a model of its own.
+  for (const [, text] of readFiles('examples/own-loop/demo-model.ts')) {
+    project.write('demo-model.ts', text)
+  }
   project.write('express.d.ts', express)
 }, 120_000)
 afterAll(() => project.remove())

@@ -174,6 +174,24 @@ describe('a tool that the provider runs', () => {
     expect(endingOf(turn)).toBe('completed')
   })
 
+  it('[LG10] is told from a tool of ours that was called under the same id', async () => {
+    const own: ProviderPart = {
+      type: 'tool-call',
+      toolCallId: 'a',
+      toolName: 'echo',
+      input: '{"value":"ours"}',
+    }
+    const { turn, holdfast } = await open(
+      [
+        [own, providerCall('a'), providerResult('a', 'theirs'), finish('tool-calls')],
+        [...say('Done.'), finish()],
+      ],
+      { tools: { search: deferred(), echo } },
+    )
+    expect(results(turn)).toEqual(['ours', 'theirs'])
+    expect(holdfast.metrics().ignoredEnds).toBe(0)
+  })
+
   it('[CL3] is not waited for when nothing is heard of it any more', async () => {
     const silent = [...say('Hm.'), finish()]
     const { turn, prompts } = await open([[providerCall('a'), finish()], silent, silent, silent])

@@ -7,6 +7,7 @@ import {
   type Turn,
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
+import { appendEvents } from '../../src/testing/append-events.ts'
 import { createFixture, messageId } from './fixture.ts'
 
 const answer = (turn: Turn) =>
@@ -103,7 +104,7 @@ describe('sending', () => {
       role: 'user' as const,
       parts: [{ type: 'text' as const, text: 'x' }],
     }))
-    await store.commit([{ threadId, events }])
+    await appendEvents(store, { threadId, events })
     await fixture.ask('new')
     // One to see where the thread stands, one for the model's history.
     expect(pages).toBe(2)

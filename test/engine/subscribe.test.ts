@@ -1,6 +1,5 @@
 import { tool } from 'ai'
 import {
-  type Append,
   callsOf,
   createHoldfast,
   type Frame,
@@ -9,6 +8,7 @@ import {
   memory,
   parseMessageId,
   parseOwnerId,
+  type PlannedCommit,
   type Store,
   type ThreadView,
   type Turn,
@@ -81,12 +81,13 @@ describe('a follower', () => {
   it('[LG2 RS2] is told what is stored while the next write of the run is under way', async () => {
     const store = memory()
     const gate = Promise.withResolvers<void>()
-    const isResult = (append: Append) => append.events.some(({ type }) => type === 'call-settled')
+    const isResult = ({ append }: PlannedCommit) =>
+      append.events.some(({ type }) => type === 'call-settled')
     const slow: Store = {
       ...store,
-      async commit(appends) {
-        if (appends.some(isResult)) await gate.promise
-        return store.commit(appends)
+      async commit(commits) {
+        if (commits.some(isResult)) await gate.promise
+        return store.commit(commits)
       },
     }
     const fixture = await createFixture(script, { tools: tools(), store: slow })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { foldThread, type ThreadView } from '../../src/core/fold-thread.ts'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import type { Hint, Store } from '../../src/store/store.ts'
+import { commitTogether } from '../../src/testing/append-events.ts'
 import { nothing, readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
@@ -85,7 +86,11 @@ describe('hints from another process', () => {
     await Promise.all(ids.map((id) => createThread(writer, id)))
     const { hints, until } = watchStore(reader)
     await until(isLineUp)
-    await writer.commit(ids.map((threadId) => ({ threadId, events: [message(1)] })))
+    const events = [message(1)]
+    await commitTogether(
+      writer,
+      ids.map((threadId) => ({ threadId, events, expectedSeq: 0 })),
+    )
     await Promise.all(ids.map((id) => until((hint) => hint.threadId === id)))
     expect(hints.filter(({ threadId }) => threadId !== null)).toHaveLength(ids.length)
   })

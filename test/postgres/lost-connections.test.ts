@@ -1,14 +1,20 @@
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import type { Append, Hint, Store } from '../../src/store/store.ts'
+import type { Append } from '../../src/store/plan-commit.ts'
+import type { Hint, Store } from '../../src/store/store.ts'
+import { commitTogether } from '../../src/testing/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
+  ana,
   append,
+  at,
   createThread,
   ended,
+  recorded,
   say,
   started,
+  succeeded,
   text,
   thread,
   turn,
@@ -28,17 +34,17 @@ async function readTables(client: pg.Client): Promise<readonly unknown[]> {
   return rows
 }
 
-/** Lets a commit run into a lock, ends its connection there, and gives what the caller is told. */
+/** Lets a commit run into what another transaction does, ends its connection there, and gives the error. */
 async function killInCommit(
   database: TestDatabase,
   store: Store,
-  lock: string,
+  obstacle: string,
   appends: readonly Append[],
 ): Promise<unknown> {
   const [holder, killer] = [await database.connect(), await database.connect()]
   await holder.query('BEGIN')
-  await holder.query(lock)
-  const commit = store.commit(appends).then(
+  await holder.query(obstacle)
+  const commit = commitTogether(store, appends).then(
     (results) => results,
     (error: unknown) => error,
   )
@@ -49,6 +55,15 @@ async function killInCommit(
   return told
 }
 
+/**
+ * Rows that a commit meets after it has moved its thread on: a number that somebody else is about to
+ * take, and a turn's row that somebody else has locked.
+ */
+const takeSeq = (seq: number) => `INSERT INTO holdfast.events
+  (thread_id, seq, size, commit_seq, message_id, at, payload)
+  VALUES ('thread', ${seq}, 1, ${seq}, 'turn', 1, '{}')`
+const lockTurn = `SELECT FROM holdfast.messages WHERE message_id = 'turn' FOR UPDATE`
+
 const lost = {
   name: 'HoldfastError',
   code: 'store-unreachable',
@@ -57,19 +72,17 @@ const lost = {
 
 describe('a connection that is lost in mid-commit', () => {
   it.each([
-    ['the facts of a running turn', [{ threadId: thread, events: text('More') }]],
+    ['the events of a running turn', [{ threadId: thread, events: text('More') }]],
     [
       'a group of threads',
       [
-        { threadId: thread, events: text('More') },
         { threadId: parseThreadId('other'), events: [say('Hi')] },
-      ],
-    ],
-    [
-      'several appends of a thread',
-      [
         { threadId: thread, events: text('More') },
-        { threadId: thread, events: [ended()], seal: [turn] },
+        {
+          threadId: parseThreadId('new'),
+          events: [say('Hi')],
+          create: { ownerId: ana, title: '', at },
+        },
       ],
     ],
   ])('[LG3] leaves nothing half-written of %s, and says so', async (_, appends) => {
@@ -80,32 +93,47 @@ describe('a connection that is lost in mid-commit', () => {
     await append(store, [started(), ...text('Hi')])
     const client = await database.connect()
     const before = await readTables(client)
-    const lock = `SELECT FROM holdfast.threads WHERE id = 'thread' FOR UPDATE`
-    expect(await killInCommit(database, store, lock, appends)).toMatchObject(lost)
+    expect(await killInCommit(database, store, takeSeq(7), appends)).toMatchObject(lost)
     expect(await readTables(client)).toEqual(before)
-    const results = await store.commit(appends)
+    const results = await commitTogether(store, appends)
     expect(results.map(({ kind }) => kind)).toEqual(appends.map(() => 'appended'))
   })
 
-  it('[LG3] takes back what the same transaction had already written', async () => {
+  it('[LG3] leaves each of several appends of a thread stored whole, or not at all', async () => {
+    const database = await openTestDatabase()
+    const store = database.open()
+    await createThread(store)
+    await append(store, [started(), ...text('Hi')])
+    const turns = [(await store.findTurn(turn))!.turn]
+    const next = say('Next', parseMessageId('next'))
+    // The second changes the turn's row, the first does not.
+    const appends = [
+      { threadId: thread, events: [next], expectedSeq: 4 },
+      { threadId: thread, events: [ended()], expectedSeq: 5, turns },
+    ]
+    expect(await killInCommit(database, store, lockTurn, appends)).toMatchObject(lost)
+    const { messages, seq } = await readPage(store)
+    expect(seq).toBe(5)
+    expect(messages).toMatchObject([{ id: 'next' }, { id: turn, progress: { status: 'running' } }])
+    expect((await append(store, [ended()])).seq).toBe(6)
+  })
+
+  it('[LG3 CR2] takes back what the same statement had already written', async () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
     const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
-    const { fence = -1 } = await append(store, [started(), ...text('Hi'), ended()], { lease })
+    const { fence = -1 } = await append(store, [started(), ...text('Hi'), recorded()], { lease })
     const client = await database.connect()
     const before = await readTables(client)
-    // The seal comes after the release of the lease, in the same transaction.
-    const lock = `SELECT FROM holdfast.messages WHERE message_id = 'turn' FOR UPDATE`
-    const sealing: Append = {
+    const ending: Append = {
       threadId: thread,
-      events: [say('Next', parseMessageId('next'))],
+      events: [succeeded('found'), ended(), say('Next', parseMessageId('next'))],
       lease: { kind: 'release', fence },
-      seal: [turn],
     }
-    expect(await killInCommit(database, store, lock, [sealing])).toMatchObject(lost)
+    expect(await killInCommit(database, store, lockTurn, [ending])).toMatchObject(lost)
     expect(await readTables(client)).toEqual(before)
-    expect(await store.commit([sealing])).toMatchObject([{ kind: 'appended', seq: 6 }])
+    expect(await commitTogether(store, [ending])).toMatchObject([{ kind: 'appended', seq: 8 }])
   })
 
   it('[LG2] lets everyone read again, here and elsewhere: it may have been stored', async () => {
@@ -116,9 +144,9 @@ describe('a connection that is lost in mid-commit', () => {
     const isEverything = (hint: Hint) => hint.threadId === null
     for (const { until } of watchers) await until(isEverything)
     const before = watchers.map(({ hints }) => hints.length)
-    const lock = `SELECT FROM holdfast.threads FOR UPDATE`
-    const appends = [{ threadId: thread, events: [say('Hi')] }]
-    expect(await killInCommit(database, stores[0]!, lock, appends)).toMatchObject(lost)
+    await append(stores[0]!, [started()])
+    const appends = [{ threadId: thread, events: text('Hi') }]
+    expect(await killInCommit(database, stores[0]!, takeSeq(4), appends)).toMatchObject(lost)
     for (const [index, { hints, until }] of watchers.entries()) {
       await until((hint) => isEverything(hint) && hints.length > before[index]!)
     }
@@ -160,24 +188,21 @@ describe('one append that the database will not take', () => {
     // What only a damaged database can do: the thread's number line goes back.
     await append(store, [started(), ...text('Hi')], { threadId: ids[1]! })
     await client.query(`UPDATE holdfast.threads SET seq = 1 WHERE id = 'b'`)
-    const results = await store.commit([
-      { threadId: ids[0]!, events: turnWithCalls(2, turn), seal: [turn] },
+    const results = await commitTogether(store, [
+      { threadId: ids[0]!, events: turnWithCalls(2, turn) },
       { threadId: ids[1]!, events: text('More') },
-      {
-        threadId: ids[2]!,
-        events: [started(), { ...started(), type: 'turn-ended', ending: { kind: 'completed' } }],
-      },
+      { threadId: ids[2]!, events: [started(), ended()] },
       // Not a legal id: PostgreSQL has no such character.
       {
         threadId: ids[3]!,
         events: [say('Hi', parseMessageId('ok')), say('Hi', '\u0000' as typeof turn)],
       },
     ])
-    expect(results).toEqual([
+    expect(results).toMatchObject([
       { kind: 'appended', firstSeq: 1, seq: 10, stopRequested: false },
-      { kind: 'illegal', subject: 'message', id: 'b', state: 'unstorable' },
+      { kind: 'illegal', subject: 'message', state: 'exists' },
       { kind: 'appended', firstSeq: 1, seq: 2, stopRequested: false },
-      { kind: 'illegal', subject: 'message', id: 'd', state: 'unstorable' },
+      { kind: 'illegal', subject: 'message', state: 'exists' },
     ])
     expect((await readPage(store, { threadId: ids[3]! })).messages).toEqual([])
     expect((await readPage(store, { threadId: ids[0]! })).messages).toHaveLength(1)

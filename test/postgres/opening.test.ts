@@ -7,7 +7,12 @@ import { parseCallId } from '../../src/core/ids.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
 import { allMigrations } from '../../src/store/postgres/migrations/all-migrations.ts'
 import type { Store } from '../../src/store/store.ts'
-import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
+import {
+  foldFacts,
+  newestFirst,
+  readChanges,
+  readPage,
+} from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
   at,
@@ -40,7 +45,12 @@ async function faultOf(store: Store): Promise<HoldfastError> {
   return error
 }
 
-/** What version 5 would have left, if every append had one fact. */
+const endedLine = '{"type":"turn-ended","ending":{"kind":"completed"}}'
+
+const oldFunctions =
+  'append_to_turn close_way commit_appends delete_thread find_illegal seal_turn write_wide'
+
+/** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
   ALTER TABLE holdfast.events DROP COLUMN size, ADD COLUMN call_id text COLLATE "C";
   UPDATE holdfast.events SET call_id = substring(payload from '"callId":"([^"]*)"');
@@ -66,7 +76,7 @@ describe('opening', () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
-    await append(store, [say('Hi'), started(), ...text('One'), ended()], { seal: [turn] })
+    await append(store, [say('Hi'), started(), ...text('One'), ended()])
     for (const event of [resumed(), ...text('Two')]) await append(store, [event])
     const before = await readPage(store)
     const client = await database.connect()
@@ -77,13 +87,13 @@ describe('opening', () => {
       INSERT INTO holdfast.migrations (version) VALUES (2), (3), (4)`)
     const newer = database.open()
     expect(await readPage(newer)).toEqual(before)
-    await append(newer, [...text('Three'), ended()], { seal: [turn] })
+    await append(newer, [...text('Three'), ended()])
     expect((await readPage(newer)).messages[0]).toMatchObject({ progress: { status: 'ended' } })
     const { rows } = await client.query('SELECT FROM holdfast.messages WHERE NOT is_sealed')
     expect(rows).toEqual([])
   })
 
-  it('reads the facts of version 5, a row for each, as it reads its own', async () => {
+  it('reads the events of version 5, a row for each, as it reads its own', async () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
@@ -109,27 +119,41 @@ describe('opening', () => {
     const before = { page: await readPage(store), changes: await readChanges(store, 0) }
     expect(before.page.messages[0]).toMatchObject({ unreadable: 1 })
     await client.query(`${toVersion5}
-      CREATE FUNCTION holdfast.append_to_turn(of_thread text) RETURNS void
-        LANGUAGE sql AS 'SELECT';
-      DROP FUNCTION holdfast.commit_appends;
-      CREATE FUNCTION holdfast.commit_appends(ids text[], appends json, events json, packed text,
-        is_wide boolean) RETURNS void LANGUAGE sql AS 'SELECT'`)
+      ${oldFunctions
+        .split(' ')
+        .map((name) => `CREATE FUNCTION holdfast.${name}() RETURNS void LANGUAGE sql AS '';`)
+        .join('')}`)
 
     const newer = database.open()
     expect(await readPage(newer)).toEqual(before.page)
     expect(await readChanges(newer, 0)).toEqual(before.changes)
-    // No function of before is left beside those of now.
-    const { rows } = await client.query(`SELECT proname FROM pg_proc
-      WHERE pronamespace = 'holdfast'::regnamespace
-      GROUP BY proname HAVING count(*) > 1 OR proname = 'append_to_turn'`)
-    expect(rows).toEqual([])
-    // Facts of before and packs of now, one after the other.
+    const { rows } = await client.query(
+      `SELECT proname FROM pg_proc WHERE pronamespace = 'holdfast'::regnamespace`,
+    )
+    expect(rows).toEqual([{ proname: 'refuse_revival' }])
+    // Events of before and batches of now, one after the other.
     await append(newer, [...text('Two'), succeeded(1, parseCallId('second')), ended()])
-    const open = await readPage(newer)
-    const [answer] = open.messages
+    const [answer] = (await readPage(newer)).messages
     expect(answer).toMatchObject({ unreadable: 1, progress: { status: 'ended' } })
-    await append(newer, [], { seal: [turn] })
-    expect(await readPage(newer)).toEqual(open)
+    expect(await newer.readMessage(thread, turn)).toEqual(answer)
+  })
+
+  it('[LG4] reads a turn by its events that had ended before a turn was its snapshot at once', async () => {
+    const database = await openTestDatabase()
+    const store = database.open()
+    await createThread(store)
+    await append(store, [started(), ...text('One')])
+    const client = await database.connect()
+    await client.query(`SET search_path = holdfast;
+      INSERT INTO events (thread_id, seq, size, commit_seq, message_id, at, payload)
+        SELECT thread_id, 5, 1, 5, message_id, at, '${endedLine}' FROM events;
+      UPDATE messages SET status = 'ended'; UPDATE threads SET seq = 5`)
+    const written = [started(), ...text('One'), ended()]
+    expect((await readPage(store)).messages).toEqual(newestFirst(foldFacts(written)))
+    const more = [resumed(), ...text('Two'), ended()]
+    await append(store, more)
+    expect((await readPage(store)).messages).toEqual(newestFirst(foldFacts([...written, ...more])))
+    expect((await client.query('SELECT FROM events')).rows).toEqual([])
   })
 
   it('keeps stores of two schemas of one database apart', async () => {

@@ -4,6 +4,7 @@ import { randomLedger, scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { appendEvents } from '../../src/testing/append-events.ts'
 import { ended, say, started, turnWithCalls } from '../../src/testing/store-rules/thread-script.ts'
 
 interface Row {
@@ -31,11 +32,12 @@ const threadId = parseThreadId('a-thread')
 async function open(events: readonly NewEvent[] = []) {
   const store = memory()
   const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
-  const handler = createHandler(holdfast)
+  const handler = createHandler(holdfast, { localOnly: true })
   await store.createThread({ id: threadId, ownerId: parseOwnerId('local'), title: '', at: 1 })
   const append = async (more: readonly NewEvent[]) => {
-    const results = await store.commit(more.map((event) => ({ threadId, events: [event] })))
-    expect(results.map(({ kind }) => kind)).toEqual(more.map(() => 'appended'))
+    for (const event of more) {
+      expect((await appendEvents(store, { threadId, events: [event] })).kind).toBe('appended')
+    }
   }
   await append(events)
   const ask = (query: string) =>

@@ -110,7 +110,7 @@ describe.each([6, 7] as const)('a recorded route and an unmodified useChat of AI
     await tab.chat.sendMessage({ text: 'ask' })
     expect(tab.messages()).toEqual(await page())
     const { toolCallId } = lastTool(tab)
-    await tab.chat.addToolOutput({ tool: 'ask' as never, toolCallId, output: 'this' as never })
+    await tab.chat.addToolOutput({ tool: 'ask' as never, toolCallId, output: 'this' })
     await tab.idle()
     expect(tab.chat.error).toBeUndefined()
     const stored = await page()

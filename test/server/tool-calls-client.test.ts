@@ -9,6 +9,8 @@ import { expect, it } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
 
 const threadId = 'followed'
+/** A limit is there to end a hang, not to measure. */
+const patient = { timeout: 30_000, interval: 10 }
 
 /** A page on a server: what it asks for is written down. */
 async function open(script: Script) {
@@ -47,7 +49,7 @@ async function open(script: Script) {
     }
     const leave = client.subscribe(note)
     const until = async (fits: (last: string) => boolean) => {
-      await expect.poll(() => fits(seen.at(-1) ?? '')).toBe(true)
+      await expect.poll(() => fits(seen.at(-1) ?? ''), patient).toBe(true)
     }
     return { client, seen, leave, until }
   }
@@ -78,7 +80,7 @@ it('[CL9 RS2] the calls of a message follow it over one connection, and nothing 
   const other = server.toolCalls(messageId)
   await other.until((last) => last.includes('hang running'))
   for (const list of lists) await list.until((last) => last.includes('hang running'))
-  await expect.poll(() => server.streams.size).toBe(1)
+  await expect.poll(() => server.streams.size, patient).toBe(1)
   await server.holdfast.stop(threadId as never)
   for (const list of lists) await list.until((last) => last.startsWith('complete'))
   // One that fails leaves the list of what is open or succeeded, and stays in the list of all.
@@ -86,7 +88,7 @@ it('[CL9 RS2] the calls of a message follow it over one connection, and nothing 
   expect(lists[1]?.seen.at(-1)).toBe('complete weather succeeded, boom failed, hang stopped')
   expect(server.lists()).toHaveLength(3)
   // It is over: no connection is kept for it.
-  await expect.poll(() => server.streams.size).toBe(0)
+  await expect.poll(() => server.streams.size, patient).toBe(0)
   for (const list of [...lists, other]) list.leave()
 })
 
@@ -94,7 +96,7 @@ it('[CL9] whoever leaves follows no longer', async () => {
   const server = await open(() => [{ call: 'hang', input: {} }])
   const list = server.toolCalls(await server.send('go'))
   await list.until((last) => last.includes('hang running'))
-  await expect.poll(() => server.streams.size).toBe(1)
+  await expect.poll(() => server.streams.size, patient).toBe(1)
   list.leave()
   expect(server.streams.size).toBe(0)
   const { length } = list.seen
@@ -102,7 +104,7 @@ it('[CL9] whoever leaves follows no longer', async () => {
   expect(list.seen).toHaveLength(length)
   // Coming back shows how it ended.
   const again = list.client.subscribe(() => {})
-  await expect.poll(() => list.client.getSnapshot().isComplete).toBe(true)
+  await expect.poll(() => list.client.getSnapshot().isComplete, patient).toBe(true)
   again()
 })
 
@@ -148,7 +150,7 @@ it('[CL9] a message that is not there has no calls, and is asked for once', asyn
   const server = await open(() => [{ text: 'Hi' }])
   const list = server.toolCalls('nobody')
   const none = { toolCalls: [], isComplete: false, isLoading: false }
-  await expect.poll(() => list.client.getSnapshot()).toEqual(none)
+  await expect.poll(() => list.client.getSnapshot(), patient).toEqual(none)
   expect(server.asked).toHaveLength(1)
   list.leave()
 })
@@ -169,11 +171,11 @@ it('[FD6 LG4] whoever follows the thread has the chat view of the page, at every
     const { results } = (await response.json()) as { readonly results: readonly ChatMessage[] }
     return results[0]
   }
-  await expect.poll(() => shown()?.toolActivity?.currentStep).toBe('hang')
+  await expect.poll(() => shown()?.toolActivity?.currentStep, patient).toBe('hang')
   expect(shown()?.toolActivity?.isActive).toBe(true)
   expect(await page()).toEqual(shown())
   await server.holdfast.stop(threadId as never)
-  await expect.poll(() => shown()?.toolActivity?.isActive).toBe(false)
+  await expect.poll(() => shown()?.toolActivity?.isActive, patient).toBe(false)
   expect(await page()).toEqual(shown())
   leave()
 })

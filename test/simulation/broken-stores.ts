@@ -1,4 +1,12 @@
-import { type Append, type AppendResult, memory, type NewEvent, type Store } from 'holdfast'
+import {
+  type Append,
+  type AppendResult,
+  memory,
+  type NewEvent,
+  planCommit,
+  type PlannedCommit,
+  type Store,
+} from 'holdfast'
 import type { OpenStore } from './live-seeds.ts'
 
 /** The memory store with some verbs replaced. */
@@ -12,8 +20,14 @@ export const openBroken =
 /** A store as the engine sees it that changes what it is told to write. */
 export const rewriting = (store: Store, rewrite: (event: NewEvent) => NewEvent): Store => ({
   ...store,
-  commit: (appends) =>
-    store.commit(appends.map((append) => ({ ...append, events: append.events.map(rewrite) }))),
+  commit: (commits) =>
+    store.commit(
+      commits.map((commit) => {
+        const { append } = commit
+        const other = planCommit({ ...append, events: append.events.map(rewrite) })
+        return 'kind' in other ? commit : other
+      }),
+    ),
 })
 
 /** Knows which fence is the newest, and puts it into every append. */
@@ -21,12 +35,15 @@ export const openWithFence = (use: (append: Append, fence: number) => Append): O
   openBroken((store) => {
     const fences = new Map<string, number>()
     return {
-      async commit(appends) {
+      async commit(commits) {
         const results = await store.commit(
-          appends.map((append) => use(append, fences.get(append.threadId) ?? 0)),
+          commits.map((commit) => ({
+            ...commit,
+            append: use(commit.append, fences.get(commit.append.threadId) ?? 0),
+          })),
         )
         for (const [index, result] of results.entries()) {
-          const { threadId } = appends[index] as Append
+          const { threadId } = (commits[index] as PlannedCommit).append
           if (result.kind === 'appended' && result.fence !== undefined) {
             fences.set(threadId, result.fence)
           }
@@ -44,11 +61,11 @@ export const renumbered = (result: AppendResult): AppendResult =>
 /** Answers before anything is written, as if it had been. */
 export const hasty = (store: Store): Store => ({
   ...store,
-  async commit(appends) {
-    const [append] = appends
-    if (append?.lease?.kind !== 'hold' || appends.length > 1) return store.commit(appends)
+  async commit(commits) {
+    const append = commits[0]?.append
+    if (append?.lease?.kind !== 'hold' || commits.length > 1) return store.commit(commits)
     const thread = await store.readThread(append.threadId)
-    void store.commit(appends).catch(() => undefined)
+    void store.commit(commits).catch(() => undefined)
     const before = thread?.seq ?? 0
     const seq = before + append.events.length
     const { fence } = append.lease

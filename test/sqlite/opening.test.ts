@@ -5,8 +5,9 @@ import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import { ledger } from '../../src/store/sqlite/migrations/0001-ledger.ts'
-import { lighterWrites } from '../../src/store/sqlite/migrations/0002-lighter-writes.ts'
+import { eventsWithoutRowid } from '../../src/store/sqlite/migrations/0002-events-without-rowid.ts'
 import type { Store } from '../../src/store/store.ts'
+import { appendEvents, commitTogether } from '../../src/testing/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')
@@ -54,10 +55,10 @@ it('brings a database of an older version up to date, and shows what it showed',
   expect(() => change.run()).toThrow('a fact never changes')
 })
 
-it('reads the facts of version 2, when each was a row of its own', async () => {
+it('reads the events of version 2, when each was a row of its own', async () => {
   const file = temporaryFile()
   const raw = openRaw(file)
-  raw.exec(`${ledger} ${lighterWrites}
+  raw.exec(`${ledger} ${eventsWithoutRowid}
     PRAGMA application_id = ${0x686f6c64}; PRAGMA user_version = 2;
     INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity, changed, fence)
       VALUES (1, 'thread', 'ana', 'Old', 1, 1, 9, 1, 1, 0);
@@ -97,7 +98,7 @@ it('reads the facts of version 2, when each was a row of its own', async () => {
   expect(read?.changes[1]).toMatchObject({ event: { type: 'unreadable', at: 2 } })
   expect(read?.changes[7]).toMatchObject({ event: { outcome: { output, modelOutput: '20' } } })
   const more = { type: 'text-appended', turnId, at: 9, block: '0', delta: 'New' } as const
-  expect(await store.commit([{ threadId, events: [more] }])).toMatchObject([{ seq: 10 }])
+  expect(await appendEvents(store, { threadId, events: [more] })).toMatchObject({ seq: 10 })
   const change = openRaw(file).prepare(`UPDATE events SET payload = '{}'`)
   expect(() => change.run()).toThrow('a fact never changes')
 })
@@ -123,11 +124,11 @@ it('says that a database is locked, on opening and on writing, and goes on after
     parts: [],
     at: 1,
   } as const
-  const commit = () => store.commit([{ threadId, events: [message] }])
+  const commit = () => appendEvents(store, { threadId, events: [message] })
   await expect(commit()).rejects.toMatchObject({ code: 'store-locked' })
   expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
   raw.exec('ROLLBACK')
-  expect(await commit()).toMatchObject([{ kind: 'appended', seq: 1 }])
+  expect(await commit()).toMatchObject({ kind: 'appended', seq: 1 })
 })
 
 it('says that a database is read-only, though it has nothing to change in it', async () => {
@@ -187,17 +188,20 @@ it('[LG3] stores nothing of a group whose writing fails, and goes on afterwards'
   const file = temporaryFile()
   const store = openStore(file)
   await create(store)
+  // Not a refusal of the row, but a fault: no constraint fails.
   openRaw(file).exec(`CREATE TRIGGER fail BEFORE INSERT ON messages WHEN NEW.message_id = 'bad'
-    BEGIN SELECT RAISE(ABORT, 'no'); END`)
-  const append = (...ids: readonly string[]) => ({
+    BEGIN SELECT json('{'); END`)
+  const append = (expectedSeq: number, ...ids: readonly string[]) => ({
     threadId,
+    expectedSeq,
     events: ids.map((id) => {
       const messageId = parseMessageId(id)
       return { type: 'message-added', messageId, role: 'user', parts: [], at: 1 } as const
     }),
   })
-  const commit = store.commit([append('one'), append('two', 'bad'), append('three')])
+  const group = [append(0, 'one'), append(1, 'two', 'bad'), append(3, 'three')]
+  const commit = commitTogether(store, group)
   await expect(commit).rejects.toMatchObject({ code: 'store-failed' })
   expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
-  expect(await store.commit([append('one')])).toMatchObject([{ kind: 'appended', seq: 1 }])
+  expect(await appendEvents(store, append(0, 'one'))).toMatchObject({ kind: 'appended', seq: 1 })
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { appendEvents } from '../../src/testing/append-events.ts'
 import type { Appended } from '../../src/testing/store-rules/thread-script.ts'
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import { openStore, temporaryFile } from './temporary-file.ts'
@@ -88,7 +89,7 @@ it('[ST1] hints at a stop that another process asks for, and at a thread that it
   await store.createThread({ id: threadId, ownerId, title: '', at })
   const lease = { kind: 'acquire', holder: 'one', turnId, ttlMs: 60_000 } as const
   const events = [{ type: 'turn-started', turnId, at, replyTo: null }] as const
-  await store.commit([{ threadId, events, lease }])
+  await appendEvents(store, { threadId, events, lease })
   const { until, stop } = watchStore(store)
   onTestFinished(stop)
   await other.requestStop(threadId)
@@ -97,7 +98,7 @@ it('[ST1] hints at a stop that another process asks for, and at a thread that it
   const next = parseThreadId('next')
   await other.deleteThread(threadId)
   await other.createThread({ id: next, ownerId, title: '', at })
-  await other.commit([{ threadId: next, events }])
+  await appendEvents(other, { threadId: next, events })
   expect(await until((hint) => hint.seq === 0)).toEqual({ threadId: null, seq: 0 })
   expect(await until((hint) => hint.threadId === next)).toEqual({ threadId: next, seq: 1 })
 })
@@ -108,14 +109,16 @@ it('[CR2] takes a run over at once from a process that is dead, not from one tha
   await store.createThread({ id: threadId, ownerId, title: '', at })
   const worker = await startWorker(file, 'a', 0)
   const acquire = (holder: string) =>
-    store.commit([
-      { threadId, events: [], lease: { kind: 'acquire', holder, turnId, ttlMs: 60_000 } },
-    ])
+    appendEvents(store, {
+      threadId,
+      events: [],
+      lease: { kind: 'acquire', holder, turnId, ttlMs: 60_000 },
+    })
   const holder = `pid:${worker.pid}::nonce`
   await acquire(holder)
-  expect(await acquire('two')).toMatchObject([{ kind: 'leased', holder }])
+  expect(await acquire('two')).toMatchObject({ kind: 'leased', holder })
   expect(await store.findAbandonedRuns(10)).toEqual([])
   await worker.kill()
   expect(await store.findAbandonedRuns(10)).toMatchObject([{ threadId, turnId, holder }])
-  expect(await acquire('two')).toMatchObject([{ kind: 'appended' }])
+  expect(await acquire('two')).toMatchObject({ kind: 'appended' })
 })

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import type { Store } from '../../src/store/store.ts'
+import { appendEvents } from '../../src/testing/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')
 const turnId = parseMessageId('turn')
 const at = 1
 
-/** A thread with an ended and an open call. */
+/** A thread with an ended and an open call; the turn waits, so both have rows. */
 async function writeThread(store: Store): Promise<void> {
   await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at })
   const recorded = (id: string) => {
@@ -18,19 +19,18 @@ async function writeThread(store: Store): Promise<void> {
   }
   const output = { kind: 'inline', value: 1 } as const
   const outcome = { state: 'succeeded', output } as const
-  const results = await store.commit([
-    {
-      threadId,
-      events: [
-        { type: 'message-added', messageId: parseMessageId('user'), role: 'user', parts: [], at },
-        { type: 'turn-started', turnId, at, replyTo: null },
-        recorded('ended'),
-        recorded('open'),
-        { type: 'call-settled', turnId, at, callId: parseCallId('ended'), outcome },
-      ],
-    },
-  ])
-  expect(results).toMatchObject([{ kind: 'appended', seq: 5 }])
+  const result = await appendEvents(store, {
+    threadId,
+    events: [
+      { type: 'message-added', messageId: parseMessageId('user'), role: 'user', parts: [], at },
+      { type: 'turn-started', turnId, at, replyTo: null },
+      recorded('ended'),
+      recorded('open'),
+      { type: 'call-settled', turnId, at, callId: parseCallId('ended'), outcome },
+      { type: 'turn-paused', turnId, at, waitingFor: 'client' },
+    ],
+  })
+  expect(result).toMatchObject({ kind: 'appended', seq: 6 })
 }
 
 it('[LG1] nothing is left of a thread that is deleted', async () => {
@@ -73,18 +73,18 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
     `UPDATE calls SET turn = 1 WHERE call_id = 'open'`,
     /a call keeps its place/,
   ],
-  'turn a thread back': ['UPDATE threads SET seq = 4', /a thread never goes back/],
-  'change a fact': [`UPDATE events SET payload = '{}' WHERE seq = 5`, /a fact never changes/],
-  'store a pack of nothing': [
-    `INSERT INTO events VALUES (1, 6, 0, 6, NULL, 1, '{}')`,
+  'turn a thread back': ['UPDATE threads SET seq = 5', /a thread never goes back/],
+  'change an event': [`UPDATE events SET payload = '{}' WHERE seq = 6`, /a fact never changes/],
+  'store a batch of nothing': [
+    `INSERT INTO events VALUES (1, 7, 0, 7, NULL, 1, '{}')`,
     /CHECK constraint/,
   ],
-  'store a pack that begins before the thread': [
-    `INSERT INTO events VALUES (1, 6, 7, 6, NULL, 1, '{}')`,
+  'store a batch that begins before the thread': [
+    `INSERT INTO events VALUES (1, 7, 8, 7, NULL, 1, '{}')`,
     /CHECK constraint/,
   ],
-  'store a pack that begins before its turn': [
-    `INSERT INTO events VALUES (1, 6, 6, 6, 2, 1, '{}')`,
+  'store a batch that begins before its turn': [
+    `INSERT INTO events VALUES (1, 7, 7, 7, 2, 1, '{}')`,
     /CHECK constraint/,
   ],
   'give a number twice': [
@@ -100,7 +100,7 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
     `UPDATE messages SET body = '{}' WHERE role = 'user'`,
     /only a turn that has ended is sealed/,
   ],
-  'seal a turn that has not ended': [
+  'snapshot a turn that has not ended': [
     `UPDATE messages SET body = '{}', body_seq = 5 WHERE role = 'assistant'`,
     /only a turn that has ended is sealed/,
   ],

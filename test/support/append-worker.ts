@@ -2,14 +2,16 @@ import { createInterface } from 'node:readline'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { AppendResult } from '../../src/store/store.ts'
+import { appendEvents } from '../../src/testing/append-events.ts'
 
 /**
  * A process that shares a database. Says `ready` when it has opened the file, waits for a line, then
- * appends, half of its messages under the seq that it has read, and says what became of each.
+ * appends, half of its messages at the seq that it remembers, and says what became of each.
  */
 const [file = '', name = '', threadName = '', count = '0'] = process.argv.slice(2)
 const threadId = parseThreadId(threadName)
 const store = sqlite(file)
+let last = 0
 
 const append = async (number: number): Promise<AppendResult> => {
   const event = {
@@ -19,12 +21,12 @@ const append = async (number: number): Promise<AppendResult> => {
     parts: [{ type: 'text', text: `From ${name}` }],
     at: 1,
   } as const
-  while (true) {
-    const seq = (await store.readThread(threadId))?.seq ?? 0
-    const expected = number % 2 === 0 ? { expectedSeq: seq } : {}
-    const [result] = await store.commit([{ threadId, events: [event], ...expected }])
-    if (result !== undefined && result.kind !== 'stale') return result
-  }
+  const remembered = { threadId, events: [event], expectedSeq: last }
+  const first = number % 2 === 0 ? await appendEvents(store, remembered) : undefined
+  const isStored = first !== undefined && first.kind !== 'stale'
+  const result = isStored ? first : await appendEvents(store, { threadId, events: [event] })
+  if (result.kind === 'appended') last = result.seq
+  return result
 }
 
 process.stdout.write('ready\n')

@@ -173,7 +173,7 @@ export class ThreadCheck {
     const mend =
       turn === null
         ? ({ kind: 'rows', changes: [remove(seq)] } as const)
-        : ({ kind: 'seal-turn', turnId: turn.turnId } as const)
+        : ({ kind: 'close-turn', turnId: turn.turnId } as const)
     this.#problems.push({ kind: 'seq-overlap', threadId, seq, ...ofTurn(row), what, mend })
   }
 

@@ -5,9 +5,9 @@ import { isJsonObject } from '../../core/json.ts'
 import { type CallLife, lifeOf } from '../../core/life.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
-import { isOnItsWay } from '../../store/run-memory.ts'
+import { isInFlight } from '../../store/plan-commit.ts'
 import { readStoredJson } from '../../store/stored-output.ts'
-import { toTurnBody } from '../../store/turn-body.ts'
+import { toSnapshot } from '../../store/turn-snapshot.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 
 export interface ToldTurn {
@@ -37,7 +37,7 @@ export function compareCalls(told: ToldTurn): readonly Found[] {
   const [first, ...more] = found
   if (closed.size === 0 || first === undefined) return found
   // The body is one row: written once, for all calls that it tells otherwise now.
-  const body = toTurnBody(replaceCalls(turn, closed))
+  const body = toSnapshot(replaceCalls(turn, closed))
   const changes = [...first.changes, { kind: 'set-message', seq: row.seq, body } as const]
   return [{ ...first, changes }, ...more]
 }
@@ -71,8 +71,9 @@ function compareCall(
     const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
     return [say(told, 'false-unknown', callId, what, [put(told, call, row, 'interrupted')])]
   }
-  // While its turn runs, a call may have none until it has a result.
-  if (row === undefined && progress.status === 'running' && isOnItsWay(life)) return []
+  // While its turn runs, a call between the model and its result has no row, or one from before.
+  const mayLag = progress.status === 'running' && isInFlight(life)
+  if (mayLag && (row === undefined || row.output === 'none')) return []
   if (row === undefined) {
     const what = `The call of "${call.name}" has no row of its own.`
     return [say(told, 'missing-call', callId, what, [put(told, call, row, life)])]

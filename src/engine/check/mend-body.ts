@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../core/json.ts'
 import { parsePartialJson } from '../../core/partial-json.ts'
 import type { AuditMessage } from '../../store/audit.ts'
 import { readStoredJson } from '../../store/stored-output.ts'
-import { readTurnBody, toTurnBody } from '../../store/turn-body.ts'
+import { readSnapshot, toSnapshot } from '../../store/turn-snapshot.ts'
 
 export function isReadableUserBody(body: string | null): boolean {
   const value = readStoredJson(body ?? '')
@@ -32,5 +32,5 @@ export function mendTurnBody(row: AuditMessage): string {
     outputBytes: output === 'none' ? null : 2,
     modelOutput: null,
   }))
-  return toTurnBody(readTurnBody(place, '', calls))
+  return toSnapshot(readSnapshot(place, '', calls))
 }

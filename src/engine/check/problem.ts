@@ -41,7 +41,6 @@ export type Mend =
   | { readonly kind: 'rows'; readonly changes: readonly RowChange[] }
   /** Ended by an append, as a server would that takes it over and does not carry it on. */
   | { readonly kind: 'close-turn'; readonly turnId: MessageId }
-  | { readonly kind: 'seal-turn'; readonly turnId: MessageId }
   | { readonly kind: 'release-lease'; readonly turnId: MessageId }
   | { readonly kind: 'remove-orphans'; readonly key: string }
   | { readonly kind: 'none' }

@@ -2,7 +2,9 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { RepairStep, StoreAudit } from '../../store/audit.ts'
-import type { LeaseUse, Store } from '../../store/store.ts'
+import { commitAppend } from '../../store/commit-append.ts'
+import type { LeaseUse } from '../../store/lease.ts'
+import type { Store } from '../../store/store.ts'
 import type { Problem } from './problem.ts'
 
 export interface RepairContext {
@@ -41,9 +43,6 @@ async function append(context: RepairContext, threadId: ThreadId, problem: Probl
     case 'close-turn':
       if (!(await closeTurn(context, threadId, mend.turnId))) return
       break
-    case 'seal-turn':
-      if (!(await sealTurn(context, threadId, mend.turnId))) return
-      break
     case 'release-lease':
       await useLease(context, threadId, mend.turnId)
       break
@@ -63,33 +62,17 @@ async function closeTurn(
   turnId: MessageId,
 ): Promise<boolean> {
   const { store, now } = context
-  const [thread, turn] = await Promise.all([
-    store.readThread(threadId),
-    store.readMessage(threadId, turnId),
-  ])
-  if (thread === null || turn?.role !== 'assistant' || turn.progress.status === 'ended')
-    return false
-  const end = {
-    threadId,
-    events: planTurnEnd(turn, { kind: 'interrupted' }, now()),
-    expectedSeq: thread.seq,
-    seal: [turnId],
-  }
-  const [taken] = await store.commit([{ ...end, lease: toLease(turnId) }])
-  if (taken?.kind === 'appended') return release(store, threadId, taken.fence)
-  if (taken?.kind !== 'leased' || taken.turnId === turnId) return false
+  const found = await store.findTurn(turnId)
+  if (found === null || found.threadId !== threadId) return false
+  const { turn, seq: expectedSeq } = found
+  if (turn.progress.status === 'ended') return false
+  const events = planTurnEnd(turn, { kind: 'interrupted' }, now())
+  const end = { threadId, events, expectedSeq, turns: [turn] }
+  const taken = await commitAppend(store, { ...end, lease: toLease(turnId) })
+  if (taken.kind === 'appended') return release(store, threadId, taken.fence)
+  if (taken.kind !== 'leased' || taken.turnId === turnId) return false
   // Another turn of the thread runs, and is not touched.
-  const [ended] = await store.commit([end])
-  return ended?.kind === 'appended'
-}
-
-async function sealTurn(
-  { store }: RepairContext,
-  threadId: ThreadId,
-  turnId: MessageId,
-): Promise<boolean> {
-  const [sealed] = await store.commit([{ threadId, events: [], seal: [turnId] }])
-  return sealed?.kind === 'appended'
+  return (await commitAppend(store, end)).kind === 'appended'
 }
 
 async function useLease(
@@ -97,8 +80,8 @@ async function useLease(
   threadId: ThreadId,
   turnId: MessageId,
 ): Promise<boolean> {
-  const [taken] = await store.commit([{ threadId, events: [], lease: toLease(turnId) }])
-  return taken?.kind === 'appended' && release(store, threadId, taken.fence)
+  const taken = await commitAppend(store, { threadId, events: [], lease: toLease(turnId) })
+  return taken.kind === 'appended' && release(store, threadId, taken.fence)
 }
 
 /** Refused while anyone holds it: a run that came back to life in the meantime is left alone. */
@@ -116,6 +99,5 @@ async function release(
 ): Promise<boolean> {
   if (fence === undefined) return false
   const lease = { kind: 'release', fence } as const
-  const [released] = await store.commit([{ threadId, events: [], lease }])
-  return released?.kind === 'appended'
+  return (await commitAppend(store, { threadId, events: [], lease })).kind === 'appended'
 }

@@ -3,9 +3,9 @@ import type { CallId, Seq } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json.ts'
 import type { Turn } from '../../core/message.ts'
 import type { AuditEvent, AuditMessage } from '../../store/audit.ts'
-import { readFact } from '../../store/event-pack.ts'
+import { decodeEvent } from '../../store/event-batch.ts'
 import { readStoredJson } from '../../store/stored-output.ts'
-import { isTurnBody, readTurnBody } from '../../store/turn-body.ts'
+import { isSnapshot, readSnapshot } from '../../store/turn-snapshot.ts'
 
 const someOutput = { output: 'null', outputBytes: 4, modelOutput: null } as const
 
@@ -14,20 +14,20 @@ export function readToldTurn(row: AuditMessage): Turn | null {
   const { messageId: id, seq, bodySeq, createdAt, body } = row
   if (body === null || bodySeq === null) return null
   const value = readStoredJson(body)
-  if (!isTurnBody(value)) return null
+  if (!isSnapshot(value)) return null
   const calls = value.steps.flatMap((step) =>
     step.parts.flatMap(({ type, id: callId }) =>
       type === 'call' ? [{ ...someOutput, ...unknownCall, callId: callId as CallId }] : [],
     ),
   )
-  return readTurnBody({ id, seq, bodySeq, createdAt }, body, calls)
+  return readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
 }
 
 const unknownCall = { name: '', life: 'succeeded', input: 'null' } as const
 
 /** An event as its payload tells it, with a result wherever it says that there is one. */
 export const readToldEvent = ({ seq, at, turn, payload }: AuditEvent): LedgerEvent =>
-  readFact({ seq, at, turnId: turn?.turnId ?? null }, readStoredJson(payload), () => someOutput)
+  decodeEvent({ seq, at, turnId: turn?.turnId ?? null }, readStoredJson(payload), () => someOutput)
 
 /**
  * What stands in the place of facts that are lost. Readers do not know the type and pass over it as

@@ -1,4 +1,4 @@
-import type { MessageId, ThreadId } from '../../core/ids.ts'
+import type { MessageId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../paging/limit.ts'
 import {
@@ -8,9 +8,9 @@ import {
 } from '../../store/read-message-page.ts'
 import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
-import { findThread, oneOf, parameter, type ServerContext } from '../context.ts'
+import { oneOf, parameter, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
-import type { Route } from '../router.ts'
+import type { Route, RouteRequest } from '../router.ts'
 
 /** Any of these asks for the older answer. */
 const olderNames = ['vercel_format', 'page_size', 'entity', 'sort'] as const
@@ -21,18 +21,18 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
       method: 'GET',
       path: '/api/threads/:id/messages',
       async handle(request) {
-        const { id } = await findThread(context, request)
         const { url } = request
         const isOlder = olderNames.some((name) => url.searchParams.has(name))
         return Response.json(
-          isOlder ? await readOlder(context, id, url) : await readPage(context, id, url),
+          isOlder ? await readOlder(context, request, url) : await readPage(context, request, url),
         )
       },
     },
   ]
 }
 
-async function readPage(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
+async function readPage(context: ServerContext, request: RouteRequest, url: URL): Promise<object> {
+  const threadId = threadOf(request)
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
   const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
   if (toolNames !== undefined && format !== 'ui') {
@@ -40,13 +40,14 @@ async function readPage(context: ServerContext, threadId: ThreadId, url: URL): P
   }
   const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
   const wanted = { threadId, format, limit, ...rangeOf(url) }
-  const page = await read(context, withDefined(wanted, { sdk: sdkOf(url), toolNames }))
-  const { live, ...rest } = page
+  const query = withDefined(wanted, { sdk: sdkOf(url), toolNames })
+  const { live, ...rest } = await read(context, request, query)
   return { ...rest, ...liveOf(url, live) }
 }
 
 /** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */
-async function readOlder(context: ServerContext, threadId: ThreadId, url: URL): Promise<object> {
+async function readOlder(context: ServerContext, request: RouteRequest, url: URL): Promise<object> {
+  const threadId = threadOf(request)
   const newer = ['format', 'limit', 'sdk', 'toolNames'].find((name) => url.searchParams.has(name))
   if (newer !== undefined) {
     throw badRequest(`"${newer}" does not go with ${olderNames.join(', ')}: ask in one way.`)
@@ -55,7 +56,7 @@ async function readOlder(context: ServerContext, threadId: ThreadId, url: URL): 
   const sort = oneOf(url, 'sort', ['creation_date', '-creation_date']) ?? '-creation_date'
   const entities = entitiesOf(url)
   const pageSize = parseLimit(parameter(url, 'page_size') ?? defaultLimit, 'page_size')
-  const page = await read(context, {
+  const page = await read(context, request, {
     threadId,
     format: isVercel ? 'vercel' : 'entities',
     limit: pageSize,
@@ -95,10 +96,16 @@ function rangeOf(url: URL): Pick<MessagePageQuery, 'cursor' | 'live' | 'results'
 const liveOf = (url: URL, left: MessageId | null): object =>
   parameter(url, 'live') === 'exclude' ? { live: left === null ? null : { messageId: left } } : {}
 
-async function read({ holdfast }: ServerContext, query: MessagePageQuery) {
+/** One read: the page says whose thread it is of, and another's is as if it were not there (HT2). */
+async function read(
+  { holdfast }: ServerContext,
+  { ownerId }: RouteRequest,
+  query: MessagePageQuery,
+) {
   const page = await readMessagePage(holdfast.store, query)
-  if (page === null) throw notFound('thread')
-  return page
+  if (page === null || page.ownerId !== ownerId) throw notFound('thread')
+  const { ownerId: _, ...shown } = page
+  return shown
 }
 
 /** `?sdk=5|6|7`: the vocabulary that the client understands. */

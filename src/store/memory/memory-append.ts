@@ -1,135 +1,67 @@
 import { isTurnEvent, type LedgerEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
-import type { MessageId, Seq } from '../../core/ids.ts'
-import { isOpenState } from '../../core/call.ts'
-import type { CallLife } from '../../core/life.ts'
-import type { AppendPlan } from '../plan-append.ts'
-import type { Append, AppendResult, LeaseUse } from '../store.ts'
-import {
-  type MemoryLease,
-  type MemoryThread,
-  readMemoryCalls,
-  readMemoryTurn,
-} from './memory-thread.ts'
+import type { MessageId } from '../../core/ids.ts'
+import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
+import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
+import type { AppendResult } from '../store.ts'
+import { type MemoryThread, readMemoryCalls, readMemoryTurn } from './memory-thread.ts'
 
-export interface AppendContext {
-  readonly now: () => number
-  readonly isAlive: (holder: string) => boolean
+export interface AppendContext extends LeaseClock {
   readonly nextActivity: () => number
 }
-
-type Refusal = Exclude<AppendResult, { readonly kind: 'appended' }>
-type LeaseChange = { readonly fence: number; readonly lease: MemoryLease | null }
 
 /** Everything is checked before anything is written, so a refusal leaves no trace. */
 export function appendToMemory(
   stored: MemoryThread,
-  append: Append,
-  plan: AppendPlan,
+  commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const before = stored.thread.seq
-  if (append.expectedSeq !== undefined && append.expectedSeq !== before) {
-    return { kind: 'stale', seq: before }
-  }
-  const lease = checkLease(stored, append.lease, context)
-  if ('kind' in lease) return lease
-  const refusal = findIllegal(stored, append, plan)
-  if (refusal !== undefined) return refusal
+  const { append, size, activityAt, title } = commit
+  const { now, nextActivity } = context
+  const refusal =
+    judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
+    findConflict(stored, commit)
+  if (refusal !== null) return refusal
 
-  const seq = before + plan.size
-  write(stored, append, seq)
-  if (append.lease?.kind === 'acquire') stored.stopFence = null
-  stored.fence = lease.fence
-  stored.lease = lease.lease
-  const activity = plan.activityAt === null ? {} : { activity: context.nextActivity() }
+  write(stored, commit)
+  const lease = useLease(stored.head, append.lease, now(), nextActivity)
+  stored.head = { ...lease, seq: lease.seq + size }
   stored.thread = {
     ...stored.thread,
-    ...activity,
-    seq,
-    title: plan.title ?? stored.thread.title,
-    updatedAt: plan.activityAt ?? stored.thread.updatedAt,
+    ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
+    seq: stored.head.seq,
+    title: title ?? stored.thread.title,
   }
-  for (const id of append.seal ?? []) sealTurn(stored, id, seq)
-  return {
-    kind: 'appended',
-    firstSeq: before + 1,
-    seq,
-    ...(append.lease === undefined ? {} : { fence: lease.fence }),
-    stopRequested: stored.stopFence === stored.fence && stored.lease !== null,
+  for (const [id, turn] of commit.turns) {
+    if (turn.progress.status === 'ended') snapshotTurn(stored, id)
   }
+  return toAppended(stored.head, size, append.lease)
 }
 
-function checkLease(
-  stored: MemoryThread,
-  use: LeaseUse | undefined,
-  { now, isAlive, nextActivity }: AppendContext,
-): LeaseChange | Refusal {
-  const { fence, lease } = stored
-  if (use === undefined) return { fence, lease }
-  if (use.kind === 'acquire') {
-    const held = lease !== null && lease.until > now() && isAlive(lease.holder)
-    if (held && use.overFence !== fence) {
-      return { kind: 'leased', holder: lease.holder, turnId: lease.turnId, fence }
-    }
-    const { holder, turnId, ttlMs } = use
-    // Of the whole store: a thread that is made anew under an old id does not begin again.
-    return { fence: nextActivity(), lease: { holder, turnId, until: now() + ttlMs } }
-  }
-  if (lease === null || use.fence !== fence) return { kind: 'fenced', fence }
-  if (use.kind === 'release') return { fence, lease: null }
-  const until = use.renewMs === undefined ? lease.until : now() + use.renewMs
-  return { fence, lease: { ...lease, until } }
-}
-
-function findIllegal(stored: MemoryThread, append: Append, plan: AppendPlan): Refusal | undefined {
+/** What a database has unique keys for: ids of messages that are shown, and ids of calls. */
+function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppend | null {
   const shown = new Set(
     stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
   )
-  for (const id of plan.retired) {
-    if (!shown.delete(id)) return { kind: 'illegal', subject: 'message', id, state: 'absent' }
-  }
-  for (const { id } of plan.messages) {
+  for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  for (const { id, retiredSeq } of commit.newMessages) {
     if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
-    shown.add(id)
+    if (retiredSeq === null) shown.add(id)
   }
-  const lives = new Map<string, CallLife>()
-  if (plan.calls.size > 0 || plan.turns.size > 0) {
-    for (const [id, call] of readMemoryCalls(stored)) {
-      lives.set(`${call.turnId}\n${id}`, call.life)
-      const planned = plan.calls.get(id)
-      if (planned === undefined) continue
-      const life = planned.turnId === call.turnId ? planned.paths.get(call.life) : undefined
-      if (life === undefined) return { kind: 'illegal', subject: 'call', id, state: call.life }
+  if (commit.calls.length === 0) return null
+  const calls = readMemoryCalls(stored)
+  for (const { callId: id, turnId } of commit.calls) {
+    const found = calls.get(id)
+    if (found !== undefined && found.turnId !== turnId) {
+      return { kind: 'illegal', subject: 'call', id, state: 'exists' }
     }
   }
-  for (const [id, planned] of plan.calls) {
-    const key = `${planned.turnId}\n${id}`
-    const life = planned.paths.get(lives.get(key) ?? 'absent')
-    if (life === undefined) return { kind: 'illegal', subject: 'call', id, state: 'absent' }
-    lives.set(key, life)
-  }
-  const ended = new Set<MessageId>()
-  for (const [id, planned] of plan.turns) {
-    const state = readMemoryTurn(stored, id)?.progress.status ?? 'absent'
-    const status = planned.paths.get(state)
-    if (status === undefined) return { kind: 'illegal', subject: 'turn', id, state }
-    if (status === 'ended') ended.add(id)
-    const open = [...lives].some(
-      ([key, life]) => key.startsWith(`${id}\n`) && life !== 'skipped' && isOpenState(life),
-    )
-    if (planned.ends && open) return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
-  }
-  for (const id of append.seal ?? []) {
-    const state = readMemoryTurn(stored, id)?.progress.status ?? 'absent'
-    if (ended.has(id) || (state === 'ended' && !plan.turns.has(id))) continue
-    return { kind: 'illegal', subject: 'turn', id, state: plan.turns.has(id) ? 'running' : state }
-  }
-  return undefined
+  return null
 }
 
-function write(stored: MemoryThread, append: Append, commit: number): void {
-  let { seq } = stored.thread
+function write(stored: MemoryThread, { append }: PlannedCommit): void {
+  let { seq } = stored.head
+  const commit = seq + append.events.length
   for (const event of append.events) {
     seq++
     // What a database would give back: plain JSON, shared with nobody.
@@ -141,7 +73,7 @@ function write(stored: MemoryThread, append: Append, commit: number): void {
     }
     if (fact.type === 'turn-started') {
       const { turnId: id, at: createdAt } = fact
-      stored.messages.push({ seq, commit, id, retiredSeq: null, sealed: null, createdAt })
+      stored.messages.push({ seq, commit, id, retiredSeq: null, snapshot: null, createdAt })
     }
     if (fact.type === 'messages-retired' && fact.from === undefined) {
       const gone = new Set(fact.messageIds)
@@ -151,10 +83,10 @@ function write(stored: MemoryThread, append: Append, commit: number): void {
   }
 }
 
-function sealTurn(stored: MemoryThread, id: MessageId, commit: Seq): void {
-  const sealed = readMemoryTurn(stored, id)
+function snapshotTurn(stored: MemoryThread, id: MessageId): void {
+  const turn = readMemoryTurn(stored, id)
   const entry = stored.messages.find((message) => message.id === id)
-  if (sealed === null || entry === undefined || 'user' in entry) return
-  entry.sealed = { turn: sealed, commit }
+  if (turn === null || entry === undefined || 'user' in entry) return
+  entry.snapshot = { turn, commit: stored.head.seq }
   stored.events = stored.events.filter(({ event }) => !(isTurnEvent(event) && event.turnId === id))
 }

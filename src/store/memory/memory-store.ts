@@ -4,10 +4,11 @@ import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createHintBoard } from '../hint-board.ts'
-import { type AppendPlan, planAppend } from '../plan-append.ts'
+import { isHeld, newThreadHead } from '../lease.ts'
+import type { Append } from '../plan-commit.ts'
 import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
-import { toRewriteFault } from '../rewrite-fault.ts'
-import type { Append, Hint, NewThread, Store } from '../store.ts'
+import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import type { Hint, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -54,9 +55,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
     messages: [],
     events: [],
-    fence: 0,
-    lease: null,
-    stopFence: null,
+    head: newThreadHead(ownerId),
   })
   /** What the append writes to; a new thread is kept only if it is not refused. */
   const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
@@ -104,18 +103,16 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return deleted
     },
 
-    async commit(appends) {
+    async commit(commits) {
       open()
-      // A malformed event is found before anything is written, in whichever append it is.
-      const plans = appends.map((append) => planAppend(append.events))
       const changed = new Map<ThreadId, Hint>()
-      const results = appends.map((append, index) => {
+      const results = commits.map((commit) => {
+        const { append } = commit
         const stored = threadFor(append)
         if (stored === undefined) return { kind: 'no-thread' } as const
-        const plan = plans[index] as AppendPlan
-        const result = appendToMemory(stored, append, plan, { now, isAlive, nextActivity })
+        const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
-        if (result.kind === 'appended' && append.events.length > 0) {
+        if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
         return result
@@ -124,21 +121,21 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return results
     },
 
-    async rewriteThread({ threadId, expectedSeq, from, appends }) {
+    async rewriteThread(rewrite) {
       open()
+      const { threadId, expectedSeq, from } = rewrite
+      const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
       if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
-      if (stored.lease !== null) return 'leased'
+      if (isHeld(stored.head, { now, isAlive })) return 'leased'
       // Of a copy, which takes the place of the thread when all of it is written.
       const copy: MemoryThread = {
         ...stored,
         messages: stored.messages.filter(({ seq }) => seq < from).map((entry) => ({ ...entry })),
         events: stored.events.filter(({ event }) => event.seq < from),
       }
-      for (const append of appends) {
-        const plan = planAppend(append.events)
-        const whole = { threadId, ...append }
-        const result = appendToMemory(copy, whole, plan, { now, isAlive, nextActivity })
+      for (const commit of commits) {
+        const result = appendToMemory(copy, commit, { now, isAlive, nextActivity })
         if (result.kind !== 'appended') throw toRewriteFault(result)
       }
       threads.set(threadId, copy)
@@ -163,8 +160,10 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const running = stored.messages.findLast(
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
+      const { ownerId, seq } = stored.thread
       return {
-        seq: stored.thread.seq,
+        ownerId,
+        seq,
         messages: shown
           .slice(0, edges.places.length)
           .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results)),
@@ -195,7 +194,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       open()
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
-        if (turn !== null) return { threadId, ownerId: stored.thread.ownerId, turn }
+        if (turn === null) continue
+        const { ownerId, seq } = stored.thread
+        return { threadId, ownerId, seq, turn }
       }
       return null
     },
@@ -206,7 +207,10 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const entry of stored?.messages ?? []) {
         if (stored === undefined || 'user' in entry) continue
         const turn = readMemoryMessage(stored, entry) as Turn
-        for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }
+        const { ownerId, seq } = stored.thread
+        for (const call of callsOf(turn)) {
+          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+        }
       }
       return null
     },
@@ -215,20 +219,24 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return { kind: 'no-thread' }
-      if (stored.lease === null) return { kind: 'idle' }
-      stored.stopFence = stored.fence
-      hints.post([{ threadId, seq: stored.thread.seq, stop: true }])
-      return { kind: 'requested', turnId: stored.lease.turnId, fence: stored.fence }
+      const { turnId, fence, seq } = stored.head
+      if (turnId === null) return { kind: 'idle' }
+      stored.head = { ...stored.head, stopFence: fence }
+      hints.post([{ threadId, seq, stop: true }])
+      return { kind: 'requested', turnId, fence }
     },
 
-    async findAbandonedRuns(limit) {
+    async findAbandonedRuns(limit, only) {
       open()
       return [...threads.values()]
-        .flatMap(({ thread, lease, fence }) =>
-          lease !== null && (lease.until <= now() || !isAlive(lease.holder))
-            ? [{ threadId: thread.id, turnId: lease.turnId, holder: lease.holder, fence }]
-            : [],
-        )
+        .filter(({ thread: { id } }) => only === undefined || id === only)
+        .flatMap(({ thread: { id: threadId }, head }) => {
+          const { holder, turnId, fence } = head
+          const isOpen = holder !== null && turnId !== null
+          return isOpen && !isHeld(head, { now, isAlive })
+            ? [{ threadId, turnId, holder, fence }]
+            : []
+        })
         .slice(0, limit)
     },
 

@@ -5,26 +5,21 @@ import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import { type CallLife, lifeOf } from '../../core/life.ts'
 import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
 import type { Thread } from '../../core/thread.ts'
+import type { ThreadHead } from '../lease.ts'
 import type { StoredChange } from '../store.ts'
 
-/** A message or a turn in its place. A turn is its sealed state, if any, and the events since. */
+/** A message or a turn in its place. A turn is its snapshot, if any, and the events since. */
 export type MemoryMessage = {
   readonly seq: Seq
   readonly commit: Seq
   readonly id: MessageId
   retiredSeq: Seq | null
-} & ({ readonly user: UserMessage } | { sealed: SealedTurn | null; readonly createdAt: number })
+} & ({ readonly user: UserMessage } | { snapshot: TurnSnapshot | null; readonly createdAt: number })
 
-export interface SealedTurn {
+export interface TurnSnapshot {
   readonly turn: Turn
-  /** The last seq of the commit that sealed it. */
+  /** The last seq of the commit that ended it. */
   readonly commit: Seq
-}
-
-export interface MemoryLease {
-  readonly holder: string
-  readonly turnId: MessageId
-  readonly until: number
 }
 
 export interface MemoryEvent {
@@ -36,11 +31,9 @@ export interface MemoryEvent {
 export interface MemoryThread {
   thread: Thread
   messages: MemoryMessage[]
-  /** Facts of unsealed turns and of the thread itself, by seq. */
+  /** Events of turns that have not ended and of the thread itself, by seq. */
   events: MemoryEvent[]
-  fence: number
-  lease: MemoryLease | null
-  stopFence: number | null
+  head: ThreadHead
 }
 
 export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): Message {
@@ -48,7 +41,7 @@ export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): M
   const events = stored.events.flatMap(({ event }) =>
     isTurnEvent(event) && event.turnId === entry.id ? [event] : [],
   )
-  return foldTurn(entry.sealed?.turn ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
+  return foldTurn(entry.snapshot?.turn ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
 }
 
 export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null {
@@ -71,7 +64,7 @@ export function readMemoryCalls(
   return calls
 }
 
-/** Everything after a seq, in order: what was sealed as one state, the rest as facts. */
+/** Everything after a seq, in order: what has ended as one state, the rest as events. */
 export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly StoredChange[] {
   const changes: StoredChange[] = []
   for (const { event, commit } of stored.events) {
@@ -83,10 +76,10 @@ export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly St
       const { role, id: messageId, createdAt: at, seq, ...rest } = entry.user
       const event = { type: 'message-added', messageId, role, at, seq, ...rest } as const
       changes.push({ kind: 'event', seq, commit: entry.commit, event })
-    } else if (entry.sealed !== null && entry.sealed.turn.lastSeq > after) {
-      const { turn, commit } = entry.sealed
+    } else if (entry.snapshot !== null && entry.snapshot.turn.lastSeq > after) {
+      const { turn, commit } = entry.snapshot
       const { lastSeq: seq } = turn
-      // Retired before it was sealed: its state would bring it back.
+      // Retired before it ended: its state would bring it back.
       if (entry.retiredSeq !== null && entry.retiredSeq < seq) continue
       changes.push({ kind: 'turn', seq, commit, turn })
     }

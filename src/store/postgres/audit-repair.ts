@@ -2,7 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
-import { unpack } from '../event-pack.ts'
+import { splitBatch } from '../event-batch.ts'
 import { parseStoredJson } from '../stored-output.ts'
 import type { AuditSql, LedgerTable } from './audit-sql.ts'
 import { toPlainText } from './plain-text.ts'
@@ -93,7 +93,7 @@ async function applyStep(
 }
 
 /**
- * Takes one fact out of its pack, of which each other fact then has a row of its own. Gives the pack as
+ * Takes one fact out of its batch, of which each other fact then has a row of its own. Gives the batch as
  * it was, so that all of it is in the record, whatever can be put back.
  */
 async function removeFact(
@@ -102,11 +102,11 @@ async function removeFact(
   threadId: ThreadId,
   seq: Seq,
 ): Promise<JsonObject | undefined> {
-  const [found] = await run<{ readonly row: string }>(sql.readPack, [threadId, seq])
-  const row = found === undefined ? undefined : (JSON.parse(found.row) as PackRow)
+  const [found] = await run<{ readonly row: string }>(sql.readBatch, [threadId, seq])
+  const row = found === undefined ? undefined : (JSON.parse(found.row) as BatchRow)
   if (row === undefined) return undefined
   await run(sql.rows.events.remove, [threadId, row.seq])
-  for (const { seq: place, at, line: payload } of unpack({ ...row, turnId: null })) {
+  for (const { seq: place, at, line: payload } of splitBatch({ ...row, turnId: null })) {
     if (place === seq) continue
     await run(sql.addFact, [JSON.stringify({ ...row, seq: place, size: 1, at, payload })])
   }
@@ -114,7 +114,7 @@ async function removeFact(
 }
 
 /** A row of events as the database gives it, with all its columns. */
-interface PackRow extends JsonObject {
+interface BatchRow extends JsonObject {
   readonly seq: number
   readonly size: number
   readonly at: number

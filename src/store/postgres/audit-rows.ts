@@ -3,14 +3,14 @@ import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
-import { unpack } from '../event-pack.ts'
+import { splitBatch } from '../event-batch.ts'
 import { judgeJson } from '../json-column.ts'
 import {
   type Fetch,
   type Keyed,
   mergeAuditRows,
-  packPortion,
-  unpackRows,
+  batchPortion,
+  splitRows,
 } from '../merge-audit-rows.ts'
 import type { AuditSql } from './audit-sql.ts'
 
@@ -70,8 +70,8 @@ export function scanRows(
       kind: 'message',
       ...row,
     })),
-    events: unpackRows(
-      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => row, packPortion),
+    events: splitRows(
+      fetchFrom(client, 'events', scans.events, only, (row: EventRow) => row, batchPortion),
       readFacts,
     ),
     calls: fetchFrom(client, 'calls', scans.calls, only, (row: CallRow) => ({
@@ -83,11 +83,11 @@ export function scanRows(
   })
 }
 
-/** One row for each fact of the pack. */
+/** One row for each fact of the batch. */
 function readFacts(row: EventRow): readonly Keyed<AuditEvent, ThreadId>[] {
   const { key, turnId, turnSeq, bodySeq, commitSeq, ofTurn } = row
   const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
-  return unpack(row).map(({ seq, at, line: payload }) => ({
+  return splitBatch(row).map(({ seq, at, line: payload }) => ({
     kind: 'event',
     key,
     seq,

@@ -41,8 +41,8 @@ export function createAuditSql(schema: string) {
        WHERE thread_id = $1 AND message_id = $2`,
     ),
     /** The row that the fact of a seq is in: of several, the one that ends first. */
-    readPack: statement(
-      'read-pack',
+    readBatch: statement(
+      'read-batch',
       `SELECT row_to_json(t)::text AS row FROM ${schema}.events t
        WHERE t.thread_id = $1 AND t.seq >= $2 AND t.seq - t.size < $2 ORDER BY t.seq LIMIT 1`,
     ),

@@ -7,9 +7,9 @@ import type { StoredOutput } from '../stored-output.ts'
  * One statement reads rows of several tables, so that each verb is one round trip and one snapshot.
  * They come in one list, told apart by `kind`; a column that a kind does not have is null in it.
  */
-export type LedgerRow = ThreadRow | MessageRow | StoredEventRow | StoredCallRow
+export type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
 
-export interface ThreadRow {
+export interface ThreadColumns {
   readonly kind: 'thread'
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
@@ -18,7 +18,7 @@ export interface ThreadRow {
   readonly messageId: MessageId | null
 }
 
-export interface MessageRow {
+export interface MessageColumns {
   readonly kind: 'message'
   readonly messageId: MessageId
   readonly role: UserMessage['role'] | 'assistant'
@@ -30,19 +30,19 @@ export interface MessageRow {
   readonly content: string | null
 }
 
-/** A pack of facts. */
-export interface StoredEventRow {
+/** A batch of events. */
+export interface BatchColumns {
   readonly kind: 'event'
   readonly messageId: MessageId | null
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
   readonly at: number
-  /** The lines of its facts. */
+  /** The lines of its events. */
   readonly content: string
 }
 
-export interface StoredCallRow extends StoredOutput {
+export interface CallColumns extends StoredOutput {
   readonly kind: 'call'
   readonly messageId: MessageId
   readonly callId: CallId

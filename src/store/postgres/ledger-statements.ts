@@ -1,15 +1,12 @@
-import { appendFresh, appendPack, appendRows, appendToTurn } from './append-statements.ts'
 import { type LedgerRow, selectRows } from './ledger-columns.ts'
-import { lockNames } from './name-locks.ts'
 import type { Statement } from './statement.ts'
-import { beginThread, beginTurn, endTurn } from './turn-statements.ts'
 
 export type { LedgerRow }
 export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 
 /** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to take along. */
 export function createLedgerStatements(schema: string) {
-  const { messageRows, eventRows, callRows, packRows, packCallRows, threadRows } = rowsOf(schema)
+  const { messageRows, eventRows, callRows, batchRows, batchCallRows, threadRows } = rowsOf(schema)
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
@@ -33,53 +30,10 @@ export function createLedgerStatements(schema: string) {
      UNION ALL ${callRows('inside')}`
 
   return {
-    lockForRewrite: statement(
-      'lock-for-rewrite',
-      `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld"
-       FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
-    ),
-    /** Calls first: which are to go is seen from the messages. */
-    deleteFrom: [
-      statement(
-        'delete-calls-from',
-        `DELETE FROM ${schema}.calls WHERE thread_id = $1 AND message_id IN (
-           SELECT message_id FROM ${schema}.messages
-           WHERE thread_id = $1 AND seq >= $2 AND role = 'assistant')`,
-      ),
-      statement(
-        'delete-messages-from',
-        `DELETE FROM ${schema}.messages WHERE thread_id = $1 AND seq >= $2`,
-      ),
-      statement(
-        'delete-events-from',
-        `DELETE FROM ${schema}.events WHERE thread_id = $1 AND seq >= $2`,
-      ),
-    ],
-    commitAppends: statement(
-      'commit-appends',
-      `SELECT * FROM ${schema}.commit_appends($1, $2, $3, $4, $5, $6)`,
-    ),
-    beginThread: statement('begin-thread', beginThread(schema)),
-    beginTurn: statement('begin-turn', beginTurn(schema)),
-    endTurn: statement('end-turn', endTurn(schema)),
-    appendPack: statement('append-pack', appendPack(schema)),
-    appendFresh: statement('append-fresh', appendFresh(schema)),
-    appendRows: statement('append-rows', appendRows(schema)),
-    appendToTurn: statement('append-to-turn', appendToTurn(schema)),
-    sealTurn: statement('seal-turn', `SELECT ${schema}.seal_turn($1, $2, $3, $4, $5)`),
-    lockNames: statement('lock-names', `SELECT ${lockNames('$1::text[]')}`),
-    lockThreads: statement(
-      'lock-threads',
-      `SELECT FROM ${schema}.threads WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
-    ),
-    savepoint: statement('savepoint', 'SAVEPOINT append'),
-    releaseSavepoint: statement('release-savepoint', 'RELEASE SAVEPOINT append'),
-    rollbackToSavepoint: statement('rollback-to-savepoint', 'ROLLBACK TO SAVEPOINT append'),
-
     readNewest: statement('read-newest', pageOf('seq < $3', 'DESC')),
     readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
-    // A turn that was sealed after it was retired would come back to a reader that had dropped it.
-    // The limit counts facts; of the first pack only those after the place may be wanted.
+    // A turn that ended after it was retired would come back to a reader that had dropped it.
+    // The limit counts events; of the first batch only those after the place may be wanted.
     /** thread, after, limit */
     readChanges: statement(
       'read-changes',
@@ -87,18 +41,18 @@ export function createLedgerStatements(schema: string) {
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
            AND (retired_seq IS NULL OR retired_seq > body_seq)
          ORDER BY body_seq LIMIT $4
-       ), packs AS MATERIALIZED (
+       ), batches AS MATERIALIZED (
          SELECT * FROM (
            SELECT *, sum(least(size, seq - $3)) OVER (ORDER BY seq ROWS BETWEEN
-             UNBOUNDED PRECEDING AND 1 PRECEDING) AS facts_before
+             UNBOUNDED PRECEDING AND 1 PRECEDING) AS events_before
            FROM ${schema}.events WHERE thread_id = $2 AND seq > $3 ORDER BY seq LIMIT $4
-         ) AS e WHERE coalesce(facts_before, 0) < $4
+         ) AS e WHERE coalesce(events_before, 0) < $4
        )
        ${threadRows('t.id = $2')}
        UNION ALL ${messageRows('bodies')}
-       UNION ALL ${packRows('packs')}
+       UNION ALL ${batchRows('batches')}
        UNION ALL ${callRows('bodies')}
-       UNION ALL ${packCallRows('packs')}`,
+       UNION ALL ${batchCallRows('batches')}`,
     ),
     /** thread, message */
     readMessage: statement(
@@ -108,18 +62,23 @@ export function createLedgerStatements(schema: string) {
          ORDER BY seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
-    // One that has no row is of the turn that is running.
+    // One that has no row is of a turn that is running.
     /** thread, call */
     readCall: statement(
       'read-call',
       `WITH found AS MATERIALIZED (
-         SELECT * FROM ${schema}.messages
-         WHERE thread_id = $2 AND role = 'assistant' AND message_id = coalesce(
-           (SELECT message_id FROM ${schema}.calls WHERE thread_id = $2 AND call_id = $3),
-           (SELECT message_id FROM ${schema}.messages
-            WHERE thread_id = $2 AND status = 'running' AND retired_seq IS NULL
-            ORDER BY seq DESC LIMIT 1))
-       ) ${details('found')}`,
+         SELECT m.* FROM ${schema}.calls c JOIN ${schema}.messages m
+           ON m.thread_id = c.thread_id AND m.message_id = c.message_id AND m.role = 'assistant'
+         WHERE c.thread_id = $2 AND c.call_id = $3
+       ), wanted AS MATERIALIZED (
+         SELECT * FROM found
+         UNION ALL SELECT * FROM (
+           SELECT * FROM ${schema}.messages
+           WHERE thread_id = $2 AND status = 'running' AND retired_seq IS NULL
+           ORDER BY seq DESC LIMIT 100) AS running
+         WHERE NOT EXISTS (SELECT FROM found)
+       )
+       ${threadRows('t.id = $2')} UNION ALL ${details('wanted')}`,
     ),
     /** turn */
     findTurn: statement(
@@ -184,10 +143,10 @@ function rowsOf(schema: string) {
          SELECT * FROM ${schema}.calls
          WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
        ) c WHERE m.role = 'assistant'`,
-    packRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
+    batchRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
     // Found in the text, as a line that is damaged cannot be parsed here. Ids have no characters that
     // JSON writes in another way than with a backslash before them.
-    packCallRows: (from: string) =>
+    batchCallRows: (from: string) =>
       `${selectRows('call', call)} FROM (
          SELECT DISTINCT p.thread_id, regexp_replace(found[1], '\\\\(.)', '\\1', 'g') AS call_id
          FROM ${from} p CROSS JOIN LATERAL unnest(string_to_array(p.payload, chr(10))) AS line

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { allFunctions } from './functions/all-functions.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 
 /**
@@ -35,7 +34,6 @@ export async function migrate(client: pg.ClientBase, name: string): Promise<void
       migration.version,
     ])
   }
-  for (const toSql of allFunctions) await client.query(toSql(schema))
 }
 
 /** 0: nothing of ours is there. */

@@ -7,20 +7,21 @@ import {
   type OptionTable,
   wholeNumber,
 } from '../../core/check-options.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import { changedThreads } from '../commit-group.ts'
 import { createHintBoard } from '../hint-board.ts'
-import type { Append, AppendResult, Hint, Store } from '../store.ts'
+import { createLedgerReader } from '../ledger-rows.ts'
+import type { Hint, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
-import { commitAppends, rewriteThread } from './commit-appends.ts'
 import { createDatabase } from './database.ts'
 import { createHintLine } from './hint-line.ts'
 import { everything } from './hint-payload.ts'
 import { createHintSender } from './hint-sender.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { isInDoubt, toStoreFault } from './postgres-error.ts'
-import { createLedgerReader } from './read-ledger.ts'
-import { createRunMemories } from './run-memories.ts'
+import { createPostgresSource } from './read-rows.ts'
+import { rewriteThread } from './rewrite-thread.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
+import { createCommitWriter } from './write-commits.ts'
 
 export interface PostgresStoreOptions {
   /** The schema that has the tables; made if it is not there. */
@@ -51,10 +52,9 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   const { schema = 'holdfast', poolSize = 10 } = options
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
   const database = createDatabase({ url, schema, poolSize, onError })
-  const statements = createLedgerStatements(`"${schema}"`)
-  const threads = createThreadVerbs(database.run, createThreadStatements(`"${schema}"`))
-  const ledger = createLedgerReader(database.run, statements)
-  const memories = createRunMemories()
+  const threads = createThreadVerbs(database, createThreadStatements(`"${schema}"`))
+  const source = createPostgresSource(database.run, createLedgerStatements(`"${schema}"`))
+  const write = createCommitWriter(database.runSteadily, `"${schema}"`)
 
   let isClosed = false
   const from = randomUUID()
@@ -81,7 +81,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     kind: 'postgres',
     audit: createPostgresAudit(database, `"${schema}"`),
     ...threads,
-    ...ledger,
+    ...createLedgerReader(source),
 
     async deleteThread(id) {
       const isDeleted = await threads.deleteThread(id)
@@ -89,10 +89,10 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
       return isDeleted
     },
 
-    async commit(appends) {
+    async commit(commits) {
       try {
-        const results = await commitAppends(database, { statements, memories }, appends)
-        tell(findChanged(appends, results))
+        const results = await write(commits)
+        tell(changedThreads(commits, results))
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
@@ -104,7 +104,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     async rewriteThread(rewrite) {
       const { threadId } = rewrite
       try {
-        const end = await rewriteThread(database, { statements, memories }, rewrite)
+        const end = await rewriteThread(database, `"${schema}"`, rewrite)
         if (typeof end === 'string') return end
         tell([{ threadId, seq: end }])
         return 'rewritten'
@@ -143,14 +143,4 @@ const notifyStatement = {
   name: 'holdfast-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
     FROM unnest($2::text[]) AS payload`,
-}
-
-function findChanged(appends: readonly Append[], results: readonly AppendResult[]): Hint[] {
-  const changed = new Map<ThreadId, Hint>()
-  for (const [index, { threadId, events }] of appends.entries()) {
-    const result = results[index]
-    if (result?.kind !== 'appended' || events.length === 0) continue
-    changed.set(threadId, { threadId, seq: result.seq })
-  }
-  return [...changed.values()]
 }

@@ -1,95 +1,88 @@
-import { isTurnEvent, type TurnEvent } from '../../core/event.ts'
-import { toUserMessage } from '../../core/fold-thread.ts'
-import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { MessageId } from '../../core/ids.ts'
-import type { Message, Turn } from '../../core/message.ts'
-import { type EventPack, type OutputOf, readPack } from '../event-pack.ts'
-import { lazyBytes, type ResultMode } from '../store.ts'
-import { type CallRow, readTurnBody } from '../turn-body.ts'
-import type {
-  LedgerRow,
-  MessageRow,
-  StoredCallRow,
-  StoredEventRow,
-  ThreadRow,
-} from './ledger-columns.ts'
-import { readUserRow } from './user-row.ts'
+import type { LedgerRows, LedgerSource, StoredCallRow } from '../ledger-rows.ts'
+import type { LedgerRow } from './ledger-columns.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import type { RunStatement, Statement } from './statement.ts'
 
-/** The most bytes of an output that a read takes with it. */
-export const mostBytes = (results: ResultMode): number =>
-  results === 'lazy' ? lazyBytes : 0x7fff_ffff
-
-/** What one statement read, sorted out. */
-export interface LedgerRows {
-  readonly thread: ThreadRow | undefined
-  readonly messages: readonly MessageRow[]
-  readonly events: readonly StoredEventRow[]
-  readonly outputOf: OutputOf
-  eventsOf(turnId: MessageId): readonly StoredEventRow[]
-  callsOf(turnId: MessageId): readonly CallRow[]
-}
-
-export function groupRows(rows: readonly LedgerRow[]): LedgerRows {
-  // The arms of a UNION have no order of their own.
-  const ordered = rows.toSorted((left, right) => left.seq - right.seq)
-  const messages = ordered.filter((row) => row.kind === 'message')
-  const events = ordered.filter((row) => row.kind === 'event')
-  // A call may have been read twice: with its turn, and for a fact that is about it.
-  const calls = new Map(
-    ordered.filter((row) => row.kind === 'call').map((row) => [row.callId, row]),
-  )
-  const eventsByTurn = Map.groupBy(events, (row) => row.messageId)
-  const callsByTurn = Map.groupBy(calls.values(), (row) => row.messageId)
+/** Each is one statement, so one snapshot and one round trip. */
+export function createPostgresSource(
+  run: RunStatement,
+  statements: LedgerStatements,
+): LedgerSource {
+  const read = async (statement: Statement, values: readonly unknown[]): Promise<LedgerRows> =>
+    sortRows(await run<LedgerRow>(statement, values))
   return {
-    thread: ordered.find((row) => row.kind === 'thread'),
-    messages,
-    events,
-    outputOf: (callId) => calls.get(callId),
-    eventsOf: (turnId) => eventsByTurn.get(turnId) ?? [],
-    callsOf: (turnId) => (callsByTurn.get(turnId) ?? []).map(toCallRow),
+    readPageRows({ threadId, before, order, live, limit, places, mostBytes }) {
+      const isNewest = order !== 'oldest-first'
+      const from = before ?? (isNewest ? Number.MAX_SAFE_INTEGER : 0)
+      const values = [mostBytes, threadId, from, places, limit, live === 'exclude']
+      return read(isNewest ? statements.readNewest : statements.readOldest, values)
+    },
+    readChangeRows: ({ threadId, after, limit, mostBytes }) =>
+      read(statements.readChanges, [mostBytes, threadId, after, limit]),
+    readMessageRows: (threadId, id, mostBytes) =>
+      read(statements.readMessage, [mostBytes, threadId, id]),
+    readTurnRows: (id, mostBytes) => read(statements.findTurn, [mostBytes, id]),
+    readCallRows: (threadId, id, mostBytes) => read(statements.readCall, [mostBytes, threadId, id]),
   }
 }
 
-export function readMessageRow(row: MessageRow, rows: LedgerRows): Message {
-  return row.role === 'assistant' ? readTurn(row, rows) : toUserMessage(readUserRow(row))
+function sortRows(rows: readonly LedgerRow[]): LedgerRows {
+  // The arms of a UNION have no order of their own.
+  const ordered = rows.toSorted((left, right) => left.seq - right.seq)
+  const thread = ordered.find((row) => row.kind === 'thread')
+  return {
+    thread: thread && {
+      threadId: thread.threadId,
+      ownerId: thread.ownerId,
+      seq: thread.seq,
+      live: thread.messageId,
+    },
+    messages: ordered
+      .filter((row) => row.kind === 'message')
+      .map(
+        ({ messageId: id, role, state: status, seq, bodySeq, commitSeq, at, content: body }) => ({
+          id,
+          role,
+          status,
+          seq,
+          bodySeq,
+          commitSeq,
+          at,
+          body,
+        }),
+      ),
+    batches: ordered
+      .filter((row) => row.kind === 'event')
+      .map(({ messageId: turnId, seq, size, commitSeq, at, content: payload }) => ({
+        turnId,
+        seq,
+        size,
+        commitSeq,
+        at,
+        payload,
+      })),
+    calls: ordered
+      .filter((row) => row.kind === 'call')
+      .map(
+        ({
+          messageId,
+          callId,
+          name,
+          state,
+          content,
+          output,
+          outputBytes,
+          modelOutput,
+        }): StoredCallRow => ({
+          turnId: messageId,
+          callId,
+          name,
+          life: state,
+          input: content,
+          output,
+          outputBytes,
+          modelOutput,
+        }),
+      ),
+  }
 }
-
-/** A turn is its sealed state, if it has one, and the facts since. */
-export function readTurn(row: MessageRow, rows: LedgerRows): Turn {
-  return foldTurn(readSealed(row, rows), readTurnEvents(rows.eventsOf(row.messageId), rows))
-}
-
-/** The turn as of its seal; before its first fact if it was never sealed. */
-export function readSealed(row: MessageRow, rows: LedgerRows): Turn {
-  const { messageId: id, seq, at: createdAt, content, bodySeq } = row
-  return content === null || bodySeq === null
-    ? emptyTurn(id, seq, createdAt)
-    : readTurnBody({ id, seq, bodySeq, createdAt }, content, rows.callsOf(id))
-}
-
-export function readTurnEvents(
-  packs: readonly StoredEventRow[],
-  { outputOf }: LedgerRows,
-): readonly TurnEvent[] {
-  return packs
-    .flatMap((row) => readPack(toPack(row), outputOf))
-    .filter((event) => isTurnEvent(event))
-}
-
-export const toPack = ({
-  seq,
-  size,
-  messageId: turnId,
-  at,
-  content: payload,
-}: StoredEventRow): EventPack => ({ seq, size, turnId, at, payload })
-
-const toCallRow = (row: StoredCallRow): CallRow => ({
-  callId: row.callId,
-  name: row.name,
-  life: row.state,
-  input: row.content,
-  output: row.output,
-  outputBytes: row.outputBytes,
-  modelOutput: row.modelOutput,
-})

@@ -8,12 +8,15 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
-import { lockName } from './name-locks.ts'
+import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
-import type { RunStatement, Statement } from './statement.ts'
+import type { Statement } from './statement.ts'
 
 /** What concerns threads themselves: their list, their leases. */
-export function createThreadVerbs(run: RunStatement, statements: ThreadStatements) {
+export function createThreadVerbs(
+  { run, transaction }: Pick<Database, 'run' | 'transaction'>,
+  statements: ThreadStatements,
+) {
   return {
     async createThread({ id, ownerId, title, at }: NewThread): Promise<CreateThreadResult> {
       const values = [id, ownerId, toPlainText(title), at]
@@ -41,10 +44,17 @@ export function createThreadVerbs(run: RunStatement, statements: ThreadStatement
       return { threads: threads.slice(0, limit), hasMore: threads.length > limit }
     },
 
-    async deleteThread(id: ThreadId): Promise<boolean> {
-      const [row] = await run<{ readonly deleted: boolean }>(statements.deleteThread, [id])
-      return row?.deleted === true
-    },
+    /**
+     * The thread's row goes first: a commit that holds it is waited for, and what it wrote is seen by the
+     * statements that follow. In one statement it would be left behind.
+     */
+    deleteThread: (id: ThreadId): Promise<boolean> =>
+      transaction(async (runInside) => {
+        const gone = await runInside(statements.deleteThread, [id])
+        if (gone.length === 0) return false
+        for (const statement of statements.deleteRows) await runInside(statement, [id])
+        return true
+      }),
 
     async requestStop(id: ThreadId): Promise<StopRequest & { readonly seq?: Seq }> {
       const [row] = await run<StopRow>(statements.requestStop, [id])
@@ -53,8 +63,10 @@ export function createThreadVerbs(run: RunStatement, statements: ThreadStatement
       return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
     },
 
-    findAbandonedRuns: (limit: number): Promise<readonly AbandonedRun[]> =>
-      run<AbandonedRun>(statements.findAbandonedRuns, [limit]),
+    findAbandonedRuns: (limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]> =>
+      only === undefined
+        ? run<AbandonedRun>(statements.findAbandonedRuns, [limit])
+        : run<AbandonedRun>(statements.findAbandonedRun, [only]),
   }
 }
 
@@ -74,7 +86,7 @@ export function createThreadStatements(schema: string) {
       'create-thread',
       `WITH created AS (
          INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at)
-         SELECT $1, $2, $3, $4::bigint, $4 FROM ${lockName('$1')}
+         VALUES ($1, $2, $3, $4::bigint, $4)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
        SELECT ${columns}, true AS "isNew" FROM created
@@ -86,7 +98,13 @@ export function createThreadStatements(schema: string) {
       `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
        ORDER BY activity DESC LIMIT $3`,
     ),
-    deleteThread: statement('delete-thread', `SELECT ${schema}.delete_thread($1) AS deleted`),
+    deleteThread: statement(
+      'delete-thread',
+      `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,
+    ),
+    deleteRows: ['messages', 'events', 'calls'].map((table) =>
+      statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
+    ),
     requestStop: statement(
       'request-stop',
       `WITH stopped AS (
@@ -102,6 +120,12 @@ export function createThreadStatements(schema: string) {
        FROM ${schema}.threads
        WHERE lease_holder IS NOT NULL AND lease_until <= clock_timestamp()
        ORDER BY lease_until LIMIT $1`,
+    ),
+    findAbandonedRun: statement(
+      'find-abandoned-run',
+      `SELECT id AS "threadId", lease_turn AS "turnId", lease_holder AS holder, fence
+       FROM ${schema}.threads
+       WHERE id = $1 AND lease_holder IS NOT NULL AND lease_until <= clock_timestamp()`,
     ),
   }
 }

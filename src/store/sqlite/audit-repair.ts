@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { assertNever } from '../../core/assert-never.ts'
 import type { Seq } from '../../core/ids.ts'
 import type { RepairRequest, RepairStep } from '../audit.ts'
-import { type EventPack, unpack } from '../event-pack.ts'
+import { type EventBatch, splitBatch } from '../event-batch.ts'
 import { auditSql, type LedgerTable, rowSql } from './audit-sql.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -80,18 +80,18 @@ function applyStep(db: DatabaseSync, thread: ThreadKey, step: RepairStep): Row |
   }
 }
 
-/** Takes one fact out, and the others of its pack apart. Gives the row that it was in. */
+/** Takes one fact out, and the others of its batch apart. Gives the row that it was in. */
 function takeFact(db: DatabaseSync, thread: ThreadKey, seq: Seq): Row | undefined {
   const found = db.prepare(auditSql.readPackOf).get(thread, seq)
   if (found === undefined) return undefined
-  const pack = { ...(found as unknown as Omit<EventPack, 'turnId'>), turnId: null }
-  if (pack.size === 1 || pack.seq - pack.size >= seq) {
+  const batch = { ...(found as unknown as Omit<EventBatch, 'turnId'>), turnId: null }
+  if (batch.size === 1 || batch.seq - batch.size >= seq) {
     return replace(db, 'events', thread, seq, () => null)
   }
-  replace(db, 'events', thread, pack.seq, () => null)
+  replace(db, 'events', thread, batch.seq, () => null)
   const put = db.prepare(auditSql.putFact)
-  const { commit_seq = pack.seq, turn = null } = found
-  for (const fact of unpack(pack)) {
+  const { commit_seq = batch.seq, turn = null } = found
+  for (const fact of splitBatch(batch)) {
     if (fact.seq !== seq) put.run(thread, fact.seq, commit_seq, turn, fact.at, fact.line)
   }
   return found

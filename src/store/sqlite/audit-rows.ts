@@ -3,17 +3,17 @@ import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
-import { unpack } from '../event-pack.ts'
+import { splitBatch } from '../event-batch.ts'
 import { judgeJson } from '../json-column.ts'
 import {
   type Fetch,
   type Keyed,
   mergeAuditRows,
-  packPortion,
-  unpackRows,
+  batchPortion,
+  splitRows,
 } from '../merge-audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
-import { isHeld, type LeaseContext } from './check-lease.ts'
+import { isHeld, type LeaseClock } from '../lease.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
 
@@ -37,7 +37,7 @@ interface MessageRow extends InThread {
   readonly bodySeq: Seq | null
   readonly createdAt: number
 }
-interface PackRow extends InThread {
+interface BatchRow extends InThread {
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
@@ -61,7 +61,7 @@ interface CallRow extends InThread {
 export function scanRows(
   db: DatabaseSync,
   only: ThreadKey | null,
-  context: LeaseContext,
+  context: LeaseClock,
 ): AsyncGenerator<readonly AuditRow[]> {
   return mergeAuditRows<ThreadKey>({
     compare: (left, right) => left - right,
@@ -75,8 +75,8 @@ export function scanRows(
       ...row,
       isOpen: isSealed === 0,
     })),
-    events: unpackRows(
-      fetchFrom(db, auditSql.events, only, (row: PackRow) => row, packPortion),
+    events: splitRows(
+      fetchFrom(db, auditSql.events, only, (row: BatchRow) => row, batchPortion),
       toFacts,
     ),
     calls: fetchFrom(db, auditSql.calls, only, (row: CallRow) => ({
@@ -88,11 +88,11 @@ export function scanRows(
   })
 }
 
-function toFacts(row: PackRow): readonly Keyed<AuditEvent, ThreadKey>[] {
+function toFacts(row: BatchRow): readonly Keyed<AuditEvent, ThreadKey>[] {
   const { key, commitSeq, turnId, turnSeq, bodySeq } = row
   const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
   const same = { kind: 'event', key, commitSeq, ofTurn: turnSeq !== null, turn } as const
-  return unpack(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
+  return splitBatch(row).map(({ seq, at, line }) => ({ ...same, seq, at, payload: line }))
 }
 
 function fetchFrom<Row, Mapped>(

@@ -22,9 +22,9 @@ export const auditSql = {
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,
   readThread: 'SELECT thread, seq FROM threads WHERE id = ?',
 
-  /** The pack that a fact is in, if any is: the first that does not end before it. */
+  /** The batch that a fact is in, if any is: the first that does not end before it. */
   readPackOf: 'SELECT * FROM events WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT 1',
-  /** What has its number already stays: the pack as it was is in the record. */
+  /** What has its number already stays: the batch as it was is in the record. */
   putFact: `INSERT OR IGNORE INTO events (thread, seq, size, commit_seq, turn, at, payload)
     VALUES (?, ?, 1, ?, ?, ?, ?)`,
 

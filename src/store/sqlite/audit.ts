@@ -4,13 +4,13 @@ import type { StoreAudit, TurnHome } from '../audit.ts'
 import { removeOrphanRows, repairThread } from './audit-repair.ts'
 import { scanRows } from './audit-rows.ts'
 import { auditSql } from './audit-sql.ts'
-import type { LeaseContext } from './check-lease.ts'
+import type { LeaseClock } from '../lease.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
 
-export interface AuditOptions extends LeaseContext {
+export interface AuditOptions extends LeaseClock {
   readonly file: string
   readonly busyTimeoutMs: number
 }

@@ -16,6 +16,12 @@ export interface Connection {
 
 const longestBlockMs = 20
 
+/** The verbs of a connection, when they may have to wait. */
+export interface AsyncConnection {
+  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
+  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
+}
+
 export function createConnection(file: string, busyTimeoutMs: number): Connection {
   const db = openDatabase(file, busyTimeoutMs)
   // Nothing else of this process runs while SQLite waits: whoever waits longer does so between two tries.

@@ -4,10 +4,10 @@ const threadColumns =
 const leaseColumns =
   'thread, seq, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
 
-const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.is_sealed AS isSealed,
+const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.status, m.is_sealed AS isSnapshot,
   m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.created_at AS createdAt, m.body`
 
-const packColumns = 'seq, size, commit_seq AS commitSeq, turn, at, payload'
+const batchColumns = 'seq, size, commit_seq AS commitSeq, turn, at, payload'
 
 /** Outputs over `:most` bytes stay where they are; their length is known without reading them. */
 const outputColumns = `octet_length(output) AS outputBytes,
@@ -25,7 +25,7 @@ const lastCounter = `max(
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
-  readPlace: 'SELECT thread, seq FROM threads WHERE id = ?',
+  readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
   readCounter: `SELECT ${lastCounter} AS last`,
@@ -47,10 +47,6 @@ export const ledgerSql = {
 
   // Besides the one for everything: SQLite rewrites every index that an UPDATE names.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
-  /** Where the thread still stands there, and the lease is still held. */
-  advanceRun: `UPDATE threads SET seq = ?, changed = ${lastCounter} + 1
-    WHERE thread = ? AND seq = ? AND fence = ? AND lease_holder IS NOT NULL
-    RETURNING stop_fence IS fence AS isStopping`,
   changeThread: `UPDATE threads SET seq = :seq, changed = :counter, fence = :fence,
     activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence
@@ -58,21 +54,18 @@ export const ledgerSql = {
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
-  readLease: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
+  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
     FROM threads WHERE id = ?`,
   findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
+  findLease: `SELECT ${leaseColumns}, id AS threadId FROM threads
+    WHERE id = ? AND lease_holder IS NOT NULL`,
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
-    commit_seq, created_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  readShownStatus: `SELECT seq, status, is_sealed AS isSealed, 1 AS isShown
-    FROM messages WHERE thread = ? AND message_id = ? AND ifnull(retired_seq, 0) = 0`,
-  // `+seq`: by the id and then sorted, which is one row or a few, not by place through the thread.
-  readStatus: `SELECT seq, status, is_sealed AS isSealed, retired_seq IS NULL AS isShown
-    FROM messages WHERE thread = ? AND message_id = ? ORDER BY +seq DESC LIMIT 1`,
+    commit_seq, created_at, body, retired_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
   retireMessage: `UPDATE messages SET retired_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
-  sealTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
+  snapshotTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
     is_sealed = 1 WHERE thread = ? AND seq = ?`,
 
   readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
@@ -88,35 +81,32 @@ export const ledgerSql = {
     ORDER BY +seq DESC LIMIT 1`,
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
-  findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId
-    FROM messages m JOIN threads t ON t.thread = m.thread
+  findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
+    t.seq AS threadSeq FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
-  /** A turn that was sealed after it had been retired would come back to a reader that dropped it. */
-  readBodyPlaces: `SELECT body_seq AS bodySeq, seq FROM messages
+  /** A turn that ended after it had been retired would come back to a reader that dropped it. */
+  readBodies: `SELECT ${messageColumns} FROM messages m
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
     ORDER BY body_seq ${limit}`,
 
-  insertPack: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
+  insertBatch: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  readPacks: `SELECT ${packColumns} FROM events WHERE thread = ? AND seq > ? ORDER BY seq`,
-  // Others' facts are passed over here, but ended turns have none: they are sealed.
-  readTurnPacks: `SELECT ${packColumns} FROM events
+  readBatches: `SELECT ${batchColumns} FROM events WHERE thread = ? AND seq > ? ORDER BY seq`,
+  // Others' events are passed over here, but turns that have ended have none: they are snapshots.
+  readTurnBatches: `SELECT ${batchColumns} FROM events
     WHERE thread = :thread AND seq >= :turn AND turn = :turn ORDER BY seq`,
-  deleteTurnPacks: `DELETE FROM events
+  deleteTurnBatches: `DELETE FROM events
     WHERE thread = :thread AND seq BETWEEN :turn AND :last AND turn = :turn`,
 
-  readLife: 'SELECT life, turn FROM calls WHERE thread = ? AND call_id = ?',
-  findOpenCalls: `SELECT call_id AS callId FROM calls WHERE thread = ? AND turn = ?
-    AND life IN ('streaming', 'awaiting-approval', 'ready', 'running')`,
-  insertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output,
-    model_output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  // Each is changed from the life that it is known to have.
-  updateCall: `UPDATE calls SET life = ?, name = coalesce(?, name), input = coalesce(?, input),
-    output = ?, model_output = ? WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
-  /** What has been said of a call stays as it is: SQLite copies only what an UPDATE names. */
-  moveCall: `UPDATE calls SET life = ?, output = ?, model_output = ?
-    WHERE thread = ? AND call_id = ? AND turn = ? AND life = ?`,
+  readCallTurn: 'SELECT turn FROM calls WHERE thread = ? AND call_id = ?',
+  // Its place is not changed, and another turn's is refused by a trigger.
+  upsertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output, model_output)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (thread, call_id) DO UPDATE SET turn = excluded.turn, name = excluded.name,
+      life = excluded.life, input = excluded.input, output = excluded.output,
+      model_output = excluded.model_output`,
   readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
-  readOutput: `SELECT ${outputColumns} FROM calls WHERE thread = :thread AND call_id = :callId`,
+  readCall: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+    WHERE thread = :thread AND call_id = :callId`,
 } as const

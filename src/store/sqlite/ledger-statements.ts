@@ -3,15 +3,13 @@ import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.t
 import type { CallLife } from '../../core/life.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { Thread } from '../../core/thread.ts'
-import type { StoredOutput } from '../stored-output.ts'
-import type { CallRow } from '../turn-body.ts'
+import type { CallRow } from '../turn-snapshot.ts'
 import type {
+  BatchRecord,
   ChangedRow,
+  HeadRow,
   HeldLeaseRow,
-  LeaseRow,
-  MessageRow,
-  PackRow,
-  StatusRow,
+  MessageRecord,
   ThreadKey,
 } from './ledger-row.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
@@ -34,7 +32,6 @@ type InThread = [thread: ThreadKey]
 type AtPlace = [thread: ThreadKey, seq: Seq]
 type ById = [thread: ThreadKey, messageId: MessageId]
 type OfCall = [thread: ThreadKey, callId: CallId]
-type OfKnownCall = [...OfCall, turn: Seq, life: CallLife]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
@@ -46,7 +43,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
   return {
     readThread: prepare<[ThreadId], Thread>(sql.readThread),
-    readPlace: prepare<[ThreadId], { thread: ThreadKey; seq: Seq }>(sql.readPlace),
+    readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
     listThreads: prepare<[OwnerId, before: number, limit: number], Thread>(sql.listThreads),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
@@ -74,10 +71,6 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
     deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),
     advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
-    advanceRun: prepare<
-      [Seq, ...InThread, before: Seq, fence: number],
-      { readonly isStopping: 0 | 1 }
-    >(sql.advanceRun),
     changeThread: prepare<{
       thread: ThreadKey
       seq: Seq
@@ -94,8 +87,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
-    readLease: prepare<[ThreadId], LeaseRow>(sql.readLease),
+    readHead: prepare<[ThreadId], HeadRow>(sql.readHead),
     findLeases: prepare<[], HeldLeaseRow>(sql.findLeases),
+    findLease: prepare<[ThreadId], HeldLeaseRow>(sql.findLease),
 
     insertMessage: prepare<
       [
@@ -104,36 +98,35 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         messageId: MessageId,
         role: string,
         status: TurnStatus | null,
-        isSealed: 0 | 1,
+        isSnapshot: 0 | 1,
         bodySeq: Seq | null,
         commitSeq: Seq,
         createdAt: number,
         body: string | null,
+        retiredSeq: Seq | null,
       ]
     >(sql.insertMessage),
-    readShownStatus: prepare<ById, StatusRow>(sql.readShownStatus),
-    readStatus: prepare<ById, StatusRow>(sql.readStatus),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
     retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
-    sealTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, ...AtPlace]>(sql.sealTurn),
+    snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, ...AtPlace]>(
+      sql.snapshotTurn,
+    ),
     readPlaces: prepare<[ThreadKey, before: Seq, limit: number], { seq: Seq }>(sql.readPlaces),
     readPlacesUpward: prepare<[ThreadKey, after: Seq, limit: number], { seq: Seq }>(
       sql.readPlacesUpward,
     ),
     findRunning: prepare<InThread, { seq: Seq; messageId: MessageId }>(sql.findRunning),
-    readMessages: prepare<[ThreadKey, first: Seq, last: Seq], MessageRow>(sql.readMessages),
-    readMessage: prepare<ById, MessageRow>(sql.readMessage),
-    readMessageAt: prepare<AtPlace, MessageRow>(sql.readMessageAt),
+    readMessages: prepare<[ThreadKey, first: Seq, last: Seq], MessageRecord>(sql.readMessages),
+    readMessage: prepare<ById, MessageRecord>(sql.readMessage),
+    readMessageAt: prepare<AtPlace, MessageRecord>(sql.readMessageAt),
     readMessageId: prepare<AtPlace, { messageId: MessageId }>(sql.readMessageId),
     findTurn: prepare<
       [MessageId],
-      MessageRow & { thread: ThreadKey; threadId: ThreadId; ownerId: OwnerId }
+      MessageRecord & { thread: ThreadKey; threadId: ThreadId; ownerId: OwnerId; threadSeq: Seq }
     >(sql.findTurn),
-    readBodyPlaces: prepare<[ThreadKey, after: Seq, limit: number], { bodySeq: Seq; seq: Seq }>(
-      sql.readBodyPlaces,
-    ),
+    readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
 
-    insertPack: prepare<
+    insertBatch: prepare<
       [
         thread: ThreadKey,
         seq: Seq,
@@ -143,14 +136,13 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         at: number,
         payload: string,
       ]
-    >(sql.insertPack),
-    readPacks: prepare<[ThreadKey, after: Seq], PackRow>(sql.readPacks),
-    readTurnPacks: prepare<{ thread: ThreadKey; turn: Seq }, PackRow>(sql.readTurnPacks),
-    deleteTurnPacks: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnPacks),
+    >(sql.insertBatch),
+    readBatches: prepare<[ThreadKey, after: Seq], BatchRecord>(sql.readBatches),
+    readTurnBatches: prepare<{ thread: ThreadKey; turn: Seq }, BatchRecord>(sql.readTurnBatches),
+    deleteTurnBatches: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnBatches),
 
-    readLife: prepare<OfCall, { life: CallLife; turn: Seq }>(sql.readLife),
-    findOpenCalls: prepare<AtPlace, { callId: CallId }>(sql.findOpenCalls),
-    insertCall: prepare<
+    readCallTurn: prepare<OfCall, { turn: Seq }>(sql.readCallTurn),
+    upsertCall: prepare<
       [
         thread: ThreadKey,
         callId: CallId,
@@ -162,23 +154,8 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         output: string | null,
         modelOutput: string | null,
       ]
-    >(sql.insertCall),
-    updateCall: prepare<
-      [
-        life: CallLife,
-        name: string | null,
-        input: string | null,
-        output: string | null,
-        modelOutput: string | null,
-        ...OfKnownCall,
-      ]
-    >(sql.updateCall),
-    moveCall: prepare<
-      [life: CallLife, output: string | null, modelOutput: string | null, ...OfKnownCall]
-    >(sql.moveCall),
+    >(sql.upsertCall),
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
-    readOutput: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredOutput>(
-      sql.readOutput,
-    ),
+    readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
 }

@@ -37,8 +37,13 @@ export const isLocked = (error: unknown): boolean => {
   return fault instanceof HoldfastError && fault.code === 'store-locked'
 }
 
-/** The tables refuse a row. */
-export const isConstraint = (error: unknown): boolean => {
-  const { errcode } = error as { readonly errcode?: unknown }
-  return typeof errcode === 'number' && (errcode & 0xff) === 19
+/** The tables refuse a row: whose, as far as their message says it. Nothing was stored then. */
+export function isConflict(error: unknown): 'message' | 'call' | null {
+  const cause = error instanceof HoldfastError ? error.cause : error
+  const { errcode, message = '' } = (cause ?? {}) as {
+    readonly errcode?: unknown
+    readonly message?: string
+  }
+  if (typeof errcode !== 'number' || (errcode & 0xff) !== 19) return null
+  return message.includes('call') ? 'call' : 'message'
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { callsOf } from '../../core/message.ts'
 import {
   badOption,
   callback,
@@ -8,24 +7,22 @@ import {
   milliseconds,
   type OptionTable,
 } from '../../core/check-options.ts'
-import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { Seq } from '../../core/ids.ts'
+import { changedThreads, commitGroup } from '../commit-group.ts'
 import { createHintBoard } from '../hint-board.ts'
-import { type AppendPlan, planAppend } from '../plan-append.ts'
-import { toRewriteFault } from '../rewrite-fault.ts'
-import type { Append, AppendResult, Hint, Store } from '../store.ts'
-import { appendToLedger } from './append-to-ledger.ts'
+import { isHeld } from '../lease.ts'
+import { createLedgerReader } from '../ledger-rows.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
+import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import type { AppendResult, Store } from '../store.ts'
 import { createSqliteAudit } from './audit.ts'
-import { isHeld } from './check-lease.ts'
-import { createConnection } from './connection.ts'
-import { insertEmptyThread } from './create-thread.ts'
+import { type AsyncConnection, createConnection } from './connection.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
-import { readChanges } from './read-changes.ts'
-import { readPage } from './read-page.ts'
-import { isLocked } from './sqlite-error.ts'
-import { createSteadyRuns, UnsteadyError } from './steady-runs.ts'
-import { mostBytes, readMessageRow, readTurn } from './read-turn.ts'
+import { createSqliteSource } from './read-rows.ts'
+import { isConflict, isLocked } from './sqlite-error.ts'
+import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
   readonly now?: () => number
@@ -46,17 +43,6 @@ export const sqliteRules: OptionTable<SqliteStoreOptions> = {
 
 const retryMs = 10
 
-/** The verbs of a connection, when they may have to wait. */
-interface AsyncConnection {
-  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-}
-
-interface Planned {
-  readonly append: Append
-  readonly plan: AppendPlan
-}
-
 /** One file for one machine; any number of its processes may use it at once. Opened at once. */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   // SQLite takes an empty name for a database of its own that nobody can find again.
@@ -68,7 +54,6 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const connection = createConnection(file, busyTimeoutMs)
   const hints = createHintBoard()
   const holder = processHolder()
-  const full = mostBytes('full')
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
 
@@ -87,24 +72,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const read: AsyncConnection['read'] = (work) => patiently(() => connection.read(work))
   const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
 
-  const runs = createSteadyRuns()
-  const commitPlans = (plans: readonly Planned[], isShort = true): readonly AppendResult[] => {
-    try {
-      return connection.write((statements) => {
-        const nextCounter = createCounter(statements)
-        const context = { now, isAlive, nextCounter, runs }
-        return plans.map(({ append, plan }) => {
-          const result = isShort ? runs.append(statements, append, plan) : undefined
-          return result ?? appendToLedger(statements, append, plan, context)
-        })
-      })
-    } catch (error) {
-      // Nothing of it was written, whatever it seemed to leave.
-      for (const { append } of plans) runs.forget(append.threadId)
-      if (error instanceof UnsteadyError) return commitPlans(plans, false)
-      throw error
-    }
-  }
+  const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> =>
+    write((statements) => {
+      const nextCounter = createCounter(statements)
+      return commits.map((commit) => writeCommit(statements, commit, { now, isAlive, nextCounter }))
+    })
 
   return {
     kind: 'sqlite',
@@ -122,7 +94,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
             : { kind: 'taken' }
         }
         const counter = createCounter(statements)()
-        insertEmptyThread(statements, wanted, counter)
+        statements.insertThread.run({
+          ...{ id, ownerId, title, at, updatedAt: at, seq: 0, counter },
+          ...{ fence: 0, holder: null, turnId: null, until: null },
+        })
         const dates = { createdAt: at, updatedAt: at }
         return {
           kind: 'created',
@@ -150,7 +125,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async deleteThread(id) {
       const isDeleted = await write((statements) => {
-        const thread = statements.readPlace.get(id)?.thread
+        const thread = statements.readKey.get(id)?.thread
         if (thread === undefined) return false
         statements.raiseCounter.run(createCounter(statements)())
         statements.deleteThread.run(thread)
@@ -163,90 +138,47 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return isDeleted
     },
 
-    async commit(appends) {
-      const plans = appends.map((append) => ({ append, plan: planAppend(append.events) }))
-      const results = await patiently(() => commitPlans(plans))
-      const changed = new Map<ThreadId, Hint>()
-      for (const [index, { append, plan }] of plans.entries()) {
-        const result = results[index]
-        if (result?.kind !== 'appended' || plan.size === 0) continue
-        changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
-      }
-      hints.post([...changed.values()])
+    async commit(commits) {
+      const results = await commitGroup(commits, writeGroup, isConflict)
+      hints.post(changedThreads(commits, results))
       return results
     },
 
-    async rewriteThread({ threadId, expectedSeq, from, appends }) {
-      const planned = appends.map((append) => ({
-        append: { threadId, ...append },
-        plan: planAppend(append.events),
-      }))
-      const end = connection.write((statements): 'stale' | 'leased' | Seq => {
-        const row = statements.readLease.get(threadId)
+    async rewriteThread(rewrite) {
+      const { threadId, expectedSeq, from } = rewrite
+      const commits = planRewrite(rewrite)
+      const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
+        const row = statements.readHead.get(threadId)
         if (row === undefined || row.seq !== expectedSeq) return 'stale'
         if (isHeld(row, { now, isAlive })) return 'leased'
         statements.deleteMessagesFrom.run(row.thread, from)
         statements.deleteEventsFrom.run(row.thread, from)
         statements.deleteCallsFrom.run(row.thread, from)
-        runs.forget(threadId)
-        const context = { now, isAlive, nextCounter: createCounter(statements), runs }
-        let seq = row.seq
-        for (const { append, plan } of planned) {
-          const result = appendToLedger(statements, append, plan, context)
+        const nextCounter = createCounter(statements)
+        let { seq } = row
+        for (const commit of commits) {
+          const result = writeCommit(statements, commit, { now, isAlive, nextCounter })
           if (result.kind !== 'appended') throw toRewriteFault(result)
-          seq = result.seq
+          ;({ seq } = result)
         }
         return seq
+      }
+      const end = await write(rewriteRows).catch((error: unknown) => {
+        const subject = isConflict(error)
+        throw subject === null
+          ? error
+          : toRewriteFault({ kind: 'illegal', subject, id: '', state: 'exists' })
       })
       if (typeof end === 'string') return end
       hints.post([{ threadId, seq: end }])
       return 'rewritten'
     },
 
-    async readPage(query) {
-      return read((statements) => readPage(statements, query))
-    },
-
-    async readChanges(query) {
-      return read((statements) => readChanges(statements, query))
-    },
-
-    async readMessage(threadId, messageId) {
-      return read((statements) => {
-        const thread = statements.readPlace.get(threadId)?.thread
-        if (thread === undefined) return null
-        const row = statements.readMessage.get(thread, messageId)
-        return row === undefined ? null : readMessageRow(statements, thread, row, full)
-      })
-    },
-
-    async findTurn(messageId) {
-      return read((statements) => {
-        const row = statements.findTurn.get(messageId)
-        if (row === undefined) return null
-        const { thread, threadId, ownerId } = row
-        return { threadId, ownerId, turn: readTurn(statements, thread, row, full) }
-      })
-    },
-
-    async readCall(threadId, callId) {
-      return read((statements) => {
-        const thread = statements.readPlace.get(threadId)?.thread
-        if (thread === undefined) return null
-        // One that has no row is of the turn that is running.
-        const place =
-          statements.readLife.get(thread, callId)?.turn ?? statements.findRunning.get(thread)?.seq
-        const row = place === undefined ? undefined : statements.readMessageAt.get(thread, place)
-        if (row === undefined) return null
-        const turn = readTurn(statements, thread, row, full)
-        for (const call of callsOf(turn)) if (call.id === callId) return { call, turn }
-        return null
-      })
-    },
+    ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId) {
       const request = await write((statements) => {
-        const row = statements.readLease.get(threadId)
+        const row = statements.readHead.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
         if (turnId === null) return { kind: 'idle' } as const
@@ -259,8 +191,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return requested
     },
 
-    async findAbandonedRuns(limit) {
-      const leases = await read(({ findLeases }) => findLeases.all())
+    async findAbandonedRuns(limit, only) {
+      const leases = await read(({ findLeases, findLease }) =>
+        only === undefined ? findLeases.all() : findLease.all(only),
+      )
       return leases
         .filter((lease) => !isHeld(lease, { now, isAlive }))
         .slice(0, limit)

@@ -7,7 +7,9 @@ import type { HttpRule } from './http-rule.ts'
 interface Report {
   readonly threads: number
   readonly messages: number
+  readonly dryRun?: true
   readonly calls: number
+  readonly callsByState: Readonly<Record<string, number>>
   readonly mended: readonly unknown[]
   readonly failed: readonly unknown[]
 }
@@ -55,6 +57,86 @@ export const importRules: readonly HttpRule[] = [
       )
       assert.equal((await client.post('/api/import', thread)).status, 200)
       assert.deepEqual(await readMessages(client, thread.id), before)
+    },
+  },
+  {
+    id: 'LE6',
+    claim: 'shows a call that was refused as refused, in every format, and counts it so',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const id = newId('thread')
+      const call = newId('call')
+      const row = (entity: string, more: object) => ({
+        ...{ id: newId('row'), entity, content: '', isComplete: true, ...more },
+      })
+      const called = { toolCallId: call, name: 'delete_note', arguments: '{}', validated: false }
+      const messages = [
+        row('USER', { content: 'Delete Ideas' }),
+        row('AI_TOOL', { toolCalls: [called] }),
+        row('TOOL', { content: JSON.stringify({ tool_call_id: call, content: 'No.' }) }),
+        row('AI_MESSAGE', { content: 'I left it.' }),
+      ]
+      const { body } = await client.post<Report>('/api/import', { id, messages })
+      assert.deepEqual(body.callsByState, { denied: 1 })
+      const shown = async (format: string) => {
+        const page = await readMessages(client, id, `?format=${format}`)
+        return JSON.stringify(page.results)
+      }
+      assert.match(await shown('vercel'), /"validated":"rejected"/)
+      assert.match(await shown('entities'), /"validated":"rejected"/)
+      assert.match(await shown('chat'), /"state":"denied"/)
+      assert.match(await shown('ui'), /"state":"output-(denied|error)"/)
+    },
+  },
+  {
+    id: 'LE8',
+    claim: 'imports its own pages, newest first, one after the other, into the same thread',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const [from, time] = [newId('thread'), Date.parse('2024-01-01T00:00:00Z')]
+      const said = (role: string, nth: number) => ({
+        ...{ id: newId(role), role, content: `${role} ${nth}` },
+        createdAt: new Date(time + nth * 1_000).toISOString(),
+      })
+      const messages = [0, 2, 4, 6].flatMap((nth) => [
+        said('user', nth),
+        said('assistant', nth + 1),
+      ])
+      await client.post('/api/import', { id: from, messages })
+      for (const format of ['ui', 'vercel', 'entities', 'chat']) {
+        const to = newId('thread')
+        let cursor: string | null = null
+        do {
+          const next: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+          const page = await readMessages(client, from, `?format=${format}&limit=3${next}`)
+          const query = `/api/import?thread=${to}`
+          const { status, body } = await client.post<Report>(query, page)
+          assert.deepEqual([status, body.failed], [200, []])
+          cursor = page.nextCursor
+        } while (cursor !== null)
+        const [first, second] = [
+          await readMessages(client, from, '?format=chat'),
+          await readMessages(client, to, '?format=chat'),
+        ].map(({ results }) => results.map((message) => (message as { content?: unknown }).content))
+        assert.deepEqual(second, first, format)
+      }
+    },
+  },
+  {
+    id: 'LE5',
+    claim: 'says with dryRun what an import would do, and writes nothing',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const thread = oldThread(newId('thread'), newId('user'))
+      const dry = await client.post<Report>('/api/import?dryRun=1', thread)
+      assert.deepEqual([dry.status, dry.body.dryRun], [200, true])
+      assert.equal((await client.get(`/api/threads/${thread.id}`)).status, 404)
+      const { body } = await client.post<Report>('/api/import', thread)
+      assert.deepEqual({ ...body, dryRun: true }, dry.body)
+      const again = await client.post<Report>('/api/import?dryRun=true', thread)
+      assert.deepEqual(again.body.callsByState, { succeeded: 1 })
+      assertError(await client.post('/api/import?dryRun=perhaps', thread), 400)
+      assertError(await client.post('/api/import?thread=a%00b', thread), 400)
     },
   },
   {

@@ -22,11 +22,17 @@ export function checkPrompt(
     role === 'user' ? [...JSON.stringify(content).matchAll(numbered)].map((match) => match[1]) : [],
   )
   const last = sent.at(-1)
-  for (const { view, lease } of witnesses) {
+  for (const { view, lease, runSeq, events } of witnesses) {
     const turn = view.messages.findLast((message) => message.role === 'assistant')
     // One that was taken over may still speak of how things stood when it began.
     if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
-    const open = [...callsOf(turn)].filter(isOpenCall)
+    // A person may open a call again at any time; the run hears of it with its next commit.
+    const reopened = new Set(
+      events.flatMap((event) =>
+        event.type === 'call-resolved' && event.seq > runSeq ? [event.callId] : [],
+      ),
+    )
+    const open = [...callsOf(turn)].filter(isOpenCall).filter(({ id }) => !reopened.has(id))
     if (lease?.holder === process && !lease.isAgain && open.length > 0) {
       report('CL3', `the model was called while ${open[0]?.id} was ${open[0]?.state}`)
     }

@@ -1,6 +1,7 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
-import type { Append, AppendResult, Hint, Store } from '../../store/store.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import type { AppendResult, Hint, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Kind } from './tally.ts'
@@ -102,10 +103,11 @@ export function createMortalStore(parts: MortalStoreParts): Store {
     readThread: (id) => call('read thread', () => store.readThread(id)),
     listThreads: (query) => call('list threads', () => store.listThreads(query)),
     deleteThread: (id) => call('delete thread', () => store.deleteThread(id), true),
-    commit(appends) {
+    commit(commits) {
+      const appends = commits.map(({ append }) => append)
       const label = `commit ${appends.map(describe).join(' | ')}`
       const work = async () => {
-        const results = await store.commit(appends)
+        const results = await store.commit(commits)
         for (const { kind } of results) {
           if (kind !== 'appended') scheduler.note(`${owner}: refused as ${kind}`)
           if (kind === 'fenced') count('late-write-refused')
@@ -132,13 +134,14 @@ export function createMortalStore(parts: MortalStoreParts): Store {
       }
       return call('request stop', work, true)
     },
-    findAbandonedRuns: (limit) => call('find abandoned', () => store.findAbandonedRuns(limit)),
+    findAbandonedRuns: (limit, only) =>
+      call('find abandoned', () => store.findAbandonedRuns(limit, only)),
     watch: (listener) => store.watch((hint) => hear(listener, hint)),
     close: async () => {},
   }
 }
 
-function describe({ events, lease, threadId, expectedSeq, seal }: Append): string {
+function describe({ events, lease, threadId, expectedSeq }: Append): string {
   const facts = events.map((event) =>
     'callId' in event ? `${event.type}(${event.callId})` : event.type,
   )
@@ -147,7 +150,6 @@ function describe({ events, lease, threadId, expectedSeq, seal }: Append): strin
     ...(expectedSeq === undefined ? [] : [`at ${expectedSeq}`]),
     // Without its fence: each store counts in its own way, and the trace is the same on all.
     ...(lease === undefined ? [] : [lease.kind]),
-    ...(seal === undefined ? [] : ['seal']),
   ]
   return `${words.join(' ')}: ${facts.join(' ')}`
 }

@@ -1,6 +1,7 @@
 import type { foldThread } from '../../core/fold-thread.ts'
 import type { ThreadId } from '../../core/ids.ts'
-import type { Append, AppendResult, Store } from '../../store/store.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import type { AppendResult, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { PromptMessage, ScriptPart } from '../scripted-model.ts'
 import { checkNewest, checkPages } from './check-pages.ts'

@@ -9,7 +9,8 @@ import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import type { Append, AppendResult } from '../../store/store.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import type { AppendResult } from '../../store/store.ts'
 import { findRegression } from './find-regression.ts'
 import type { Report } from './violation.ts'
 
@@ -25,6 +26,8 @@ export interface Witness {
   readonly decisions: ReadonlyMap<CallId, Decision>
   /** Null: nobody runs the thread. */
   readonly lease: WitnessedLease | null
+  /** Of the last commit that was made with the lease: what others wrote since, the run may not know. */
+  readonly runSeq: Seq
   /** As it stood after the commit that reached this seq. */
   viewAt(seq: Seq): ThreadView | undefined
   countOf(type: 'call-started' | 'call-resolved', callId: CallId): number
@@ -61,6 +64,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
   let lease: WitnessedLease | null = null
   let fence = 0
   let stoppedFence = 0
+  let runSeq: Seq = 0
 
   const observeLease = (append: Append, result: Appended) => {
     const use = append.lease
@@ -152,6 +156,9 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
     get lease() {
       return lease
     },
+    get runSeq() {
+      return runSeq
+    },
     stopAsked() {
       stoppedFence = fence
     },
@@ -161,6 +168,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
       if (append.threadId !== threadId || result.kind !== 'appended') return
       observeLease(append, result)
       const { firstSeq, seq } = result
+      if (append.lease !== undefined) runSeq = seq
       if (firstSeq !== view.seq + 1 || seq !== view.seq + append.events.length) {
         report('LG1', `after ${view.seq} came ${append.events.length} as ${firstSeq} to ${seq}`)
       }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { NewEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
-import type { Append } from '../../store/store.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import { commitTogether } from '../append-events.ts'
 import { randomLedger } from '../random-ledger.ts'
 import { readChanges, readPage, writeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
@@ -10,7 +11,6 @@ import {
   append,
   at,
   createThread,
-  ended,
   say,
   started,
   text,
@@ -41,7 +41,7 @@ export const appendRules: readonly StoreRule[] = [
       assert.deepEqual(await append(store, []), none)
       store = await reopen(store)
       const last = { kind: 'appended', firstSeq: 6, seq: 6, stopRequested }
-      assert.deepEqual(await append(store, [ended()]), last)
+      assert.deepEqual(await append(store, text('!').slice(0, 1)), last)
       const { seq, reached, changes } = await readChanges(store, 0)
       assert.deepEqual([seq, reached], [6, 6])
       assert.deepEqual(
@@ -98,7 +98,7 @@ export const appendRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
-      const events: readonly NewEvent[] = [say('Hello'), started(), ...text('Hi'), ended()]
+      const events: readonly NewEvent[] = [say('Hello'), started(), ...text('Hi')]
       for (const [index, event] of events.entries()) {
         const { seq } = await append(store, [event])
         assert.equal((await readPage(store)).seq, seq)
@@ -117,14 +117,14 @@ export const appendRules: readonly StoreRule[] = [
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
       const group: readonly Append[] = [
-        { threadId: thread, events: [message(1)] },
+        { threadId: thread, events: [message(1)], expectedSeq: 0 },
         { threadId: thread, events: [message(2)], expectedSeq: 0 },
-        { threadId: other, events: [message(1), message(2)] },
-        { threadId: thread, events: [message(3), message(1)] },
-        { threadId: parseThreadId('nowhere'), events: [message(1)] },
+        { threadId: other, events: [message(1), message(2)], expectedSeq: 0 },
+        { threadId: thread, events: [message(1)], expectedSeq: 1 },
+        { threadId: parseThreadId('nowhere'), events: [message(1)], expectedSeq: 0 },
         { threadId: thread, events: [message(4)], expectedSeq: 1 },
       ]
-      const results = await store.commit(group)
+      const results = await commitTogether(store, group)
       assert.deepEqual(results, [
         { kind: 'appended', firstSeq: 1, seq: 1, stopRequested: false },
         { kind: 'stale', seq: 1 },
@@ -144,17 +144,13 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG3',
-    claim: 'stores nothing of a group with a fact that cannot be stored',
+    claim: 'stores nothing of an append with an event that cannot be stored',
     async check({ open }) {
       const store = await open()
       await createThread(store)
       const bad = { type: 'text-appended', turnId: turn, at, block: 7, delta: 'x' }
-      const commit = store.commit([
-        { threadId: thread, events: [message(1)] },
-        { threadId: thread, events: [bad as unknown as NewEvent] },
-      ])
       await assert.rejects(
-        commit,
+        tryAppend(store, [message(1), bad as unknown as NewEvent]),
         (error) => error instanceof HoldfastError && error.code === 'bad-event',
       )
       assert.equal((await readPage(store)).seq, 0)

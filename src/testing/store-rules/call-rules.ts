@@ -4,7 +4,7 @@ import type { NewEvent } from '../../core/event.ts'
 import { parseCallId, parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { callsOf, isTurn } from '../../core/message.ts'
 import { randomLedger } from '../random-ledger.ts'
-import { readPage, writeLedger, writeOpenLedger } from './read-thread.ts'
+import { readPage, writeLedger, writeWholeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   ana,
@@ -20,7 +20,6 @@ import {
   succeeded,
   thread,
   tryAppend,
-  turn,
 } from './thread-script.ts'
 
 const byAna: Decision = { kind: 'accepted', by: 'ana', at: at + 5, inputHash: 'hash-1' }
@@ -68,7 +67,7 @@ export const callRules: readonly StoreRule[] = [
         assert.deepEqual([...callsOf(found.turn)], [found.call])
       }
       const whole = await store.readCall(thread, call)
-      await append(store, [ended()], { seal: [turn] })
+      await append(store, [ended()])
       assert.deepEqual((await store.readCall(thread, call))?.call, whole?.call)
       assert.equal(await store.readCall(thread, parseCallId('no such call')), null)
       assert.equal(await store.readCall(other, call), null)
@@ -83,20 +82,20 @@ export const callRules: readonly StoreRule[] = [
       await createThread(first)
       for (let seed = 10; seed < 16; seed++) {
         const threadId = await createThread(first, parseThreadId(`thread-${seed}`))
-        await writeOpenLedger(first, randomLedger(seed, { turns: 3 }), threadId)
+        await writeWholeLedger(first, randomLedger(seed, { turns: 3 }), threadId)
       }
       const store = await reopen(first)
       let calls = 0
       for (let seed = 10; seed < 16; seed++) {
         const threadId = parseThreadId(`thread-${seed}`)
-        const { messages } = await readPage(store, { threadId })
+        const { messages, seq } = await readPage(store, { threadId })
         for (const message of messages.filter(isTurn)) {
-          const found = await store.findTurn(message.id)
-          assert.deepEqual(found, { threadId, ownerId: ana, turn: message })
+          const found = { threadId, ownerId: ana, seq, turn: message }
+          assert.deepEqual(await store.findTurn(message.id), found)
           assert.deepEqual(await store.readMessage(threadId, message.id), message)
           for (const one of callsOf(message)) {
             calls += 1
-            assert.deepEqual(await store.readCall(threadId, one.id), { call: one, turn: message })
+            assert.deepEqual(await store.readCall(threadId, one.id), { ...found, call: one })
             assert.ok(message.progress.status !== 'ended' || !isOpenCall(one))
           }
         }
@@ -121,10 +120,11 @@ export const callRules: readonly StoreRule[] = [
       const twin = parseCallId('twin')
       const third = parseCallId('third')
       await append(first, [started(), recorded(), recorded(twin)])
-      await append(first, [succeeded(1), succeeded(2, twin), ended()], { seal: [turn] })
+      await append(first, [succeeded(1), succeeded(2, twin), ended()])
       await append(first, [started(later)])
-      const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'succeeded' }
-      assert.deepEqual(await tryAppend(first, [recorded(call, { turnId: later })]), refusal)
+      const again = [recorded(call, { turnId: later }), succeeded(3, call, later)]
+      const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'exists' }
+      assert.deepEqual(await tryAppend(first, again), refusal)
       await append(first, [recorded(third, { turnId: later })])
       // Two turns that both run: a fact of one cannot be about a call of the other.
       const aside = parseMessageId('aside')

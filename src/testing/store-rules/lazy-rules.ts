@@ -15,7 +15,6 @@ import {
   settled,
   started,
   thread,
-  turn,
 } from './thread-script.ts'
 
 /** By the bytes of their JSON: at the edge, over it, and over it only when counted as bytes. */
@@ -68,7 +67,7 @@ export const lazyRules: readonly StoreRule[] = [
       const lazy = async (store: Store) =>
         outputsIn((await readPage(store, { results: 'lazy' })).messages[0])
       assert.deepEqual(await lazy(first), expected)
-      await append(first, [ended()], { seal: [turn] })
+      await append(first, [ended()])
       const store = await reopen(first)
       assert.deepEqual(await lazy(store), expected)
       const inline = values.map((value) => ({ kind: 'inline', value }))
@@ -81,7 +80,7 @@ export const lazyRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const first = await open()
       await writeCalls(first)
-      await append(first, [ended()], { seal: [turn] })
+      await append(first, [ended()])
       const store = await reopen(first)
       for (const [index, value] of values.entries()) {
         const found = (await store.readCall(thread, numbered(index)))?.call
@@ -105,7 +104,7 @@ export const lazyRules: readonly StoreRule[] = [
         return outcome.state === 'succeeded' ? [outcome.output] : []
       })
       assert.deepEqual(outputs, expected)
-      await append(store, [ended()], { seal: [turn] })
+      await append(store, [ended()])
       const sealed = (await store.readChanges(query))?.changes[0]
       assert.ok(sealed?.kind === 'turn')
       assert.deepEqual(outputsIn(sealed.turn), expected)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
-import type { LeaseUse } from '../../store/store.ts'
+import type { LeaseUse } from '../../store/lease.ts'
 import { readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -163,7 +163,7 @@ export const leaseRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const { fence = -1 } = await append(store, [started()], { lease: acquire('one') })
-      await append(store, [ended()], { lease: release(fence), seal: [turn] })
+      await append(store, [ended()], { lease: release(fence) })
       for (const lease of [hold(fence), release(fence)]) {
         const late = [started(parseMessageId('late'))]
         assert.deepEqual(await tryAppend(store, late, { lease }), { kind: 'fenced', fence })

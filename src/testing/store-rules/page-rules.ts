@@ -5,6 +5,7 @@ import { randomLedger } from '../random-ledger.ts'
 import { foldFacts, newestFirst, readAllPages, readPage, writeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
+  ana,
   append,
   createThread,
   ended,
@@ -60,7 +61,7 @@ export const pageRules: readonly StoreRule[] = [
       ]
       await append(first, events)
       const unsealed = await readAllPages(first, 1)
-      await append(first, [message(3)], { seal: [thirty, many] })
+      await append(first, [message(3)])
       const store = await reopen(first)
       for (const limit of [1, 2, 3, 4, 5, 200]) {
         const messages = await readAllPages(store, limit)
@@ -79,7 +80,7 @@ export const pageRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const many = parseMessageId('many')
-      await append(store, [message(1), ...turnWithCalls(40, many), message(2)], { seal: [many] })
+      await append(store, [message(1), ...turnWithCalls(40, many), message(2)])
       const page = await readPage(store, { limit: 1, before: (await readPage(store)).seq })
       const [only, ...others] = page.messages
       assert.ok(only !== undefined && isTurn(only))
@@ -110,8 +111,8 @@ export const pageRules: readonly StoreRule[] = [
       const first = await readPage(store, { limit: 2 })
       assert.deepEqual(idsOf(first.messages), ['message-5', 'message-4'])
       const before = first.messages.at(-1)?.seq ?? null
-      await append(store, [message(6), ...text('Two'), ended()], { seal: [turn] })
-      await append(store, [...turnWithCalls(3, more)], { seal: [more] })
+      await append(store, [message(6), ...text('Two'), ended()])
+      await append(store, [...turnWithCalls(3, more)])
       const second = await readPage(store, { limit: 2, before })
       assert.deepEqual(idsOf(second.messages), ['turn', 'message-3'])
       const last = await readPage(store, { limit: 2, before: second.messages.at(-1)?.seq ?? null })
@@ -125,14 +126,15 @@ export const pageRules: readonly StoreRule[] = [
     async check({ open }) {
       const store = await open()
       await createThread(store)
-      assert.deepEqual(await readPage(store), { seq: 0, messages: [], hasMore: false, live: null })
+      const empty = { ownerId: ana, seq: 0, messages: [], hasMore: false, live: null }
+      assert.deepEqual(await readPage(store), empty)
       await append(store, [1, 2, 3, 4].map(message))
       for (let limit = 1; limit <= 6; limit++) {
         const { messages, hasMore } = await readPage(store, { limit })
         assert.deepEqual([messages.length, hasMore], [Math.min(limit, 4), limit < 4])
       }
       const none = await readPage(store, { before: 1 })
-      assert.deepEqual(none, { seq: 4, messages: [], hasMore: false, live: null })
+      assert.deepEqual(none, { ownerId: ana, seq: 4, messages: [], hasMore: false, live: null })
     },
   },
   {
@@ -154,7 +156,7 @@ export const pageRules: readonly StoreRule[] = [
       assert.deepEqual(await read(2), [[turn, user], true, null])
       await append(store, [fact({ type: 'turn-resumed' })])
       assert.deepEqual(await read(3), [[user, 'message-1'], false, turn])
-      await append(store, [succeeded(1), ended()], { seal: [turn] })
+      await append(store, [succeeded(1), ended()])
       assert.deepEqual(await read(3), [[turn, user, 'message-1'], false, null])
     },
   },

@@ -115,19 +115,19 @@ export function endedTurns(events: readonly NewEvent[]): ReadonlySet<MessageId> 
   return turns
 }
 
-/** Writes a ledger in a few appends; each turn that ends is sealed at once, as the engine does. */
+/** Writes a ledger in a few appends. */
 export async function writeLedger(
   store: Store,
   seed: number,
   events: readonly NewEvent[],
 ): Promise<void> {
   for (const part of splitAppends(seed, events)) {
-    await append(store, part, { seal: [...endedTurns(part)] })
+    await append(store, part)
   }
 }
 
-/** Writes a ledger in as few appends as it goes, and seals nothing. */
-export async function writeOpenLedger(
+/** Writes a ledger in as few appends as it goes. */
+export async function writeWholeLedger(
   store: Store,
   events: readonly NewEvent[],
   threadId: ThreadId = thread,

@@ -54,17 +54,14 @@ export const rewriteRules: readonly StoreRule[] = [
       if (store.rewriteThread === undefined) return
       await createThread(store)
       await append(store, [say('One', first)])
-      await append(store, callTurn('interrupted'), { seal: [turn] })
+      await append(store, callTurn('interrupted'))
       const { seq, changes } = await readChanges(store, 0)
       const follower = foldThread({ seq: 0, messages: [] }, changes)
       const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
       const rewrite = {
         threadId: thread,
         from: 2,
-        appends: [
-          { events: [retired, say('Two', second)] },
-          { events: callTurn('succeeded'), seal: [turn] },
-        ],
+        appends: [[retired, say('Two', second)], callTurn('succeeded')],
       }
       assert.equal(await store.rewriteThread({ ...rewrite, expectedSeq: seq - 1 }), 'stale')
       assert.equal(await store.rewriteThread({ ...rewrite, expectedSeq: seq }), 'rewritten')
@@ -92,10 +89,10 @@ export const rewriteRules: readonly StoreRule[] = [
       const store = await open()
       if (store.rewriteThread === undefined) return
       await createThread(store)
-      await append(store, [say('One', first), started(), ...text('Hi'), ended()], { seal: [turn] })
+      await append(store, [say('One', first), started(), ...text('Hi'), ended()])
       const { seq } = await readChanges(store, 0)
       const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
-      const appends = [{ events: [retired, say('Again', first)] }]
+      const appends = [[retired, say('Again', first)]]
       const rewrite = { threadId: thread, expectedSeq: seq, from: 2, appends }
       await assert.rejects(store.rewriteThread(rewrite), { code: 'bad-event' })
       assert.deepEqual(

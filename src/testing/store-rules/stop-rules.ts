@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LeaseUse } from '../../store/store.ts'
+import type { LeaseUse } from '../../store/lease.ts'
 import type { StoreRule } from './store-rule.ts'
 import { append, createThread, ended, started, text, thread, turn } from './thread-script.ts'
 import { watchStore } from './watch-store.ts'

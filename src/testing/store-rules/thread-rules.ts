@@ -3,6 +3,7 @@ import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { Thread } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
+import { commitTogether } from '../append-events.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   ana,
@@ -124,11 +125,11 @@ export const threadRules: readonly StoreRule[] = [
       )
       // Two in one group: the first makes it, the second finds it.
       const [a, b] = ['group-1', 'group-2'].map(parseThreadId) as [ThreadId, ThreadId]
-      const results = await store.commit([
-        { threadId: a, events: [say('1')], create: other },
-        { threadId: b, events: [say('2')], create: taken.create },
-        { threadId: a, events: [second], create: other },
-        { threadId: b, events: [second], create: other },
+      const results = await commitTogether(store, [
+        { threadId: a, events: [say('1')], create: other, expectedSeq: 0 },
+        { threadId: b, events: [say('2')], create: taken.create, expectedSeq: 0 },
+        { threadId: a, events: [second], create: other, expectedSeq: 1 },
+        { threadId: b, events: [second], create: other, expectedSeq: 1 },
       ])
       assert.deepEqual(
         results.map(({ kind }) => kind),
@@ -238,7 +239,7 @@ export const threadRules: readonly StoreRule[] = [
       const other = await createThread(store, parseThreadId('other'))
       await createThread(store)
       const events = [say('Hello'), started(), recorded(), succeeded('a'), ended()]
-      await append(store, events, { seal: [turn] })
+      await append(store, events)
       await append(store, [started(parseMessageId('second'))])
       await append(store, [say('Hello')], { threadId: other })
       assert.equal(await store.deleteThread(thread), true)
@@ -252,12 +253,16 @@ export const threadRules: readonly StoreRule[] = [
       assert.equal(await store.readMessage(thread, turn), null)
       assert.equal(await store.findTurn(turn), null)
       assert.equal(await store.readCall(thread, call), null)
-      assert.deepEqual(await store.commit([{ threadId: thread, events: [] }]), [
-        { kind: 'no-thread' },
-      ])
+      assert.deepEqual(await tryAppend(store, []), { kind: 'no-thread' })
       assert.equal((await readPage(store, { threadId: other })).messages.length, 1)
       await createThread(store)
-      assert.deepEqual(await readPage(store), { seq: 0, messages: [], hasMore: false, live: null })
+      assert.deepEqual(await readPage(store), {
+        ownerId: ana,
+        seq: 0,
+        messages: [],
+        hasMore: false,
+        live: null,
+      })
       assert.equal((await append(store, [...events])).firstSeq, 1)
     },
   },

@@ -11,7 +11,9 @@ import {
   type ThreadId,
 } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { Append, AppendResult, Store } from '../../store/store.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import type { AppendResult, Store } from '../../store/store.ts'
+import { appendEvents } from '../append-events.ts'
 
 /** All facts of a rule share one date: nothing may depend on a clock (LG1). */
 export const at = 1_760_000_000_000
@@ -47,10 +49,7 @@ export async function tryAppend(
   events: readonly NewEvent[],
   more: Omit<Append, 'events' | 'threadId'> & { readonly threadId?: ThreadId } = {},
 ): Promise<AppendResult> {
-  const [result, ...rest] = await store.commit([{ threadId: thread, ...more, events }])
-  assert.equal(rest.length, 0)
-  assert.ok(result !== undefined)
-  return result
+  return appendEvents(store, { threadId: thread, ...more, events })
 }
 
 export function say(text: string, messageId: MessageId = user): NewEvent {

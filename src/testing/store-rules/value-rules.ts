@@ -15,7 +15,6 @@ import {
   settled,
   started,
   thread,
-  turn,
   user,
 } from './thread-script.ts'
 
@@ -77,7 +76,7 @@ export const valueRules: readonly StoreRule[] = [
         assert.ok(change?.kind === 'event' && change.event.type === 'call-settled')
         same(change.event.outcome, { state: 'succeeded', output, modelOutput: value }, name)
 
-        await append(first, [ended()], { seal: [turn] })
+        await append(first, [ended()])
         const store = await reopen(first)
         same(outputIn((await readPage(store)).messages[0]), expected, `${name}, sealed`)
         same(outputIn((await store.readCall(thread, call))?.turn), expected, `${name}, by call`)
@@ -106,7 +105,7 @@ export const valueRules: readonly StoreRule[] = [
         ])
         const expected = [value ?? null, undefined, { kind: 'complete', value: {} }]
         same(outputIn((await readPage(first)).messages[0]), expected, 'open')
-        await append(first, [ended()], { seal: [turn] })
+        await append(first, [ended()])
         const store = await reopen(first)
         same(outputIn((await readPage(store)).messages[0]), expected, 'sealed')
       }
@@ -151,7 +150,7 @@ export const valueRules: readonly StoreRule[] = [
         same([reply.metadata, said.text, item.data], [metadata, texts.join(''), metadata], where)
       }
       await check('open')
-      await append(first, [ended()], { seal: [turn] })
+      await append(first, [ended()])
       await check('sealed')
       const read = async (store: typeof first) => JSON.stringify(await readPage(store))
       const before = await read(first)

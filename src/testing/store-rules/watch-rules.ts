@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { readChanges } from './read-thread.ts'
+import { commitTogether } from '../append-events.ts'
 import type { StoreRule } from './store-rule.ts'
-import { append, createThread, ended, say, thread } from './thread-script.ts'
+import { append, createThread, say, thread } from './thread-script.ts'
 import { watchStore } from './watch-store.ts'
 
 const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
@@ -39,9 +40,9 @@ export const watchRules: readonly StoreRule[] = [
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
       const { hints, until, stop } = watchStore(store)
-      await store.commit([
-        { threadId: thread, events: [ended()] },
+      await commitTogether(store, [
         { threadId: thread, events: [message(1)], expectedSeq: 7 },
+        { threadId: thread, events: [], lease: { kind: 'release', fence: 7 } },
         { threadId: other, events: [message(1)] },
       ])
       await until((hint) => hint.threadId === other)

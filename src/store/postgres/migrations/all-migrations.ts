@@ -1,7 +1,13 @@
 import { ledger } from './0001-ledger.ts'
-import { sealedTurns } from './0005-sealed-turns.ts'
-import { eventPacks } from './0006-event-packs.ts'
+import { snapshottedTurns } from './0005-snapshotted-turns.ts'
+import { eventBatches } from './0006-event-batches.ts'
+import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
-export const allMigrations: readonly Migration[] = [ledger, sealedTurns, eventPacks]
+export const allMigrations: readonly Migration[] = [
+  ledger,
+  snapshottedTurns,
+  eventBatches,
+  rowsPlannedOutside,
+]

@@ -1,7 +1,14 @@
 import { ledger } from './0001-ledger.ts'
-import { lighterWrites } from './0002-lighter-writes.ts'
-import { packsOfFacts } from './0003-packs-of-facts.ts'
-import { quickerGuards } from './0004-quicker-guards.ts'
+import { eventsWithoutRowid } from './0002-events-without-rowid.ts'
+import { eventBatches } from './0003-event-batches.ts'
+import { callsCheckAsComparison } from './0004-calls-check-as-comparison.ts'
+import { callsInOrder } from './0005-calls-in-order.ts'
 
 /** The n-th brings a database from version n - 1 to n. One that has been published never changes. */
-export const allMigrations: readonly string[] = [ledger, lighterWrites, packsOfFacts, quickerGuards]
+export const allMigrations: readonly string[] = [
+  ledger,
+  eventsWithoutRowid,
+  eventBatches,
+  callsCheckAsComparison,
+  callsInOrder,
+]

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { begin, callId, heard, record, succeeded } from '../testing/call-facts.ts'
+import { turnOf } from '../testing/turn-of.ts'
+import { admitEvents } from './admit-events.ts'
+import type { NewTurnEvent, TurnFact } from './event.ts'
+
+const started: TurnFact = { type: 'call-started', callId }
+const failed: TurnFact = {
+  type: 'call-settled',
+  callId,
+  outcome: { state: 'failed', cause: 'tool-error', error: 'no' },
+}
+const open = turnOf(begin, record('not-required'))
+const ended = turnOf(begin, record('not-required'), succeeded)
+const event = (fact: TurnFact): NewTurnEvent => ({ ...fact, turnId: open.id, at: 1 })
+
+describe('what a call can meet', () => {
+  it.each<[string, typeof open, readonly TurnFact[], readonly TurnFact[]]>([
+    ['one end', open, [succeeded], []],
+    ['a second end', open, [succeeded, failed], [failed]],
+    ['an end after the end', ended, [failed], [failed]],
+    ['arguments after the call was whole', open, [heard], [heard]],
+    ['an end of a call that is not there', turnOf(begin), [succeeded], [succeeded]],
+  ])('[CL2] is decided before it is written: %s', (_, turn, facts, ignored) => {
+    const events = facts.map(event)
+    const admission = admitEvents(turn, events)
+    expect(admission.ignored).toEqual(ignored.map(event))
+    expect(admission.admitted).toEqual(
+      events.filter((one) => !admission.ignored.includes(one as never)),
+    )
+  })
+
+  it('[CL3] leaves it to the store to refuse a start: whoever wants it must not go on', () => {
+    const events = [event(started)]
+    expect(admitEvents(ended, events)).toEqual({ admitted: events, ignored: [] })
+    expect(admitEvents(ended, events, () => true)).toEqual({ admitted: [], ignored: events })
+  })
+})

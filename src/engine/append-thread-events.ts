@@ -1,0 +1,17 @@
+import type { NewThreadEvent } from '../core/event.ts'
+import type { ThreadId } from '../core/ids.ts'
+import type { Engine } from './engine.ts'
+
+/** Events of the thread itself, wherever it stands by then. False if there is no such thread. */
+export async function appendThreadEvents(
+  { store, append }: Pick<Engine, 'store' | 'append'>,
+  threadId: ThreadId,
+  events: readonly NewThreadEvent[],
+): Promise<boolean> {
+  while (true) {
+    const thread = await store.readThread(threadId)
+    if (thread === null) return false
+    const { kind } = await append({ threadId, events, expectedSeq: thread.seq })
+    if (kind !== 'stale') return kind === 'appended'
+  }
+}

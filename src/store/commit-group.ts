@@ -1,0 +1,49 @@
+import type { ThreadId } from '../core/ids.ts'
+import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { AppendResult, Hint } from './store.ts'
+
+/**
+ * Writes a group in one transaction. Where the database refuses a row (an id is in use), nothing of the
+ * group was stored: then each is written by itself, so that only the one at fault is refused.
+ */
+export async function commitGroup(
+  commits: readonly PlannedCommit[],
+  write: (group: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>,
+  isConflict: (error: unknown) => 'message' | 'call' | null,
+): Promise<readonly AppendResult[]> {
+  if (commits.length === 0) return []
+  try {
+    return await write(commits)
+  } catch (error) {
+    const subject = isConflict(error)
+    if (subject === null) throw error
+    const [only] = commits
+    if (commits.length === 1 && only !== undefined) return [toRefusal(only, subject)]
+    const results: AppendResult[] = []
+    for (const commit of commits) results.push(...(await commitGroup([commit], write, isConflict)))
+    return results
+  }
+}
+
+/** Which of several ids it was, a database does not say. */
+function toRefusal(
+  { newMessages, calls }: PlannedCommit,
+  subject: 'message' | 'call',
+): IllegalAppend {
+  const id = subject === 'message' ? newMessages[0]?.id : calls[0]?.callId
+  return { kind: 'illegal', subject, id: id ?? '', state: 'exists' }
+}
+
+/** For change notifications: the newest seq of each thread that a group has changed. */
+export function changedThreads(
+  commits: readonly PlannedCommit[],
+  results: readonly AppendResult[],
+): readonly Hint[] {
+  const changed = new Map<ThreadId, Hint>()
+  for (const [index, { append, size }] of commits.entries()) {
+    const result = results[index]
+    if (result?.kind !== 'appended' || size === 0) continue
+    changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
+  }
+  return [...changed.values()]
+}

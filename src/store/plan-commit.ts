@@ -1,0 +1,386 @@
+import { assertNever } from '../core/assert-never.ts'
+import { type Call, type CallOutput, isOpenState } from '../core/call.ts'
+import { isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import { type CallLife, callTransition, isCallEvent, lifeOf, turnTransition } from '../core/life.ts'
+import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
+import { findEventFault } from '../core/parse-event.ts'
+import { createBatchEncoder, type EventBatch } from './event-batch.ts'
+import type { LeaseUse } from './lease.ts'
+import { toSnapshot } from './turn-snapshot.ts'
+
+/** What a writer wants to add to a thread, and what it knows of it. */
+export interface Append {
+  readonly threadId: ThreadId
+  /** May be empty, to acquire, renew or release a lease only. */
+  readonly events: readonly NewEvent[]
+  /** Where the thread stands, as the writer knows it. Must be given with events. */
+  readonly expectedSeq?: Seq
+  /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
+  readonly turns?: readonly Turn[]
+  /**
+   * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
+   * that exists and is another owner's is none to this append.
+   */
+  readonly create?: ThreadToCreate
+  readonly lease?: LeaseUse
+}
+
+export interface ThreadToCreate {
+  readonly ownerId: OwnerId
+  readonly title: string
+  readonly at: number
+}
+
+/**
+ * An append as rows. A store compares `expectedSeq` and the lease with the thread's row and writes these
+ * rows, or nothing: it looks for nothing else and has no rules of its own about calls and turns.
+ */
+export interface PlannedCommit {
+  readonly append: Append
+  readonly size: number
+  readonly title: string | null
+  /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
+  readonly activityAt: number | null
+  readonly newMessages: readonly NewMessageRow[]
+  readonly changedMessages: readonly ChangedMessageRow[]
+  readonly batches: readonly PlannedBatch[]
+  readonly calls: readonly PlannedCallRow[]
+  /** The turns that were written about, as they are once this is stored. */
+  readonly turns: ReadonlyMap<MessageId, Turn>
+}
+
+/** A row of `messages` that is inserted. With a body it is a user's message or a snapshot of a turn. */
+export interface NewMessageRow {
+  readonly seq: Seq
+  readonly id: MessageId
+  readonly role: UserMessage['role'] | 'assistant'
+  readonly status: TurnStatus | null
+  readonly at: number
+  readonly body: string | null
+  readonly bodySeq: Seq | null
+  readonly retiredSeq: Seq | null
+}
+
+/** A row of `messages` that is there and changes. Without a place: it is found by its id, and only retired. */
+export interface ChangedMessageRow {
+  readonly id: MessageId
+  readonly seq: Seq | null
+  readonly status: TurnStatus | null
+  readonly snapshot: { readonly body: string; readonly seq: Seq } | null
+  readonly retiredSeq: Seq | null
+}
+
+/** `turnSeq`: the place of the turn that the events are about. */
+export interface PlannedBatch extends EventBatch {
+  readonly turnSeq: Seq | null
+}
+
+/** A row of `calls` as it is once this is stored, whether it was there before or not. */
+export interface PlannedCallRow {
+  readonly callId: CallId
+  readonly turnId: MessageId
+  readonly turnSeq: Seq
+  /** Its order among the calls of its turn. */
+  readonly seq: Seq
+  readonly name: string
+  readonly life: CallLife
+  readonly input: string | null
+  readonly output: string | null
+  readonly modelOutput: string | null
+}
+
+/** An event that may not happen in the state its subject is in. */
+export interface IllegalAppend {
+  readonly kind: 'illegal'
+  readonly subject: 'call' | 'turn' | 'message'
+  readonly id: string
+  readonly state: string
+}
+
+/**
+ * What one append does to the rows, as a pure function of the events and of the turns before them. It
+ * holds for exactly the thread that stands at `expectedSeq`, so nothing has to be looked up in the
+ * transaction, and every store writes the same rows.
+ */
+export function planCommit(append: Append): PlannedCommit | IllegalAppend {
+  const { events, expectedSeq } = append
+  if (events.length > 0 && expectedSeq === undefined) {
+    throw new HoldfastError('bad-event', 'Events are added at a place: `expectedSeq` is missing.')
+  }
+  for (const event of events) {
+    const fault = findEventFault(event)
+    if (fault !== undefined) throw new HoldfastError('bad-event', fault)
+  }
+  const known = new Map(append.turns?.map((turn) => [turn.id, turn]))
+  const illegal = findIllegal(known, events)
+  if (illegal !== undefined) return illegal
+  const first = (expectedSeq ?? 0) + 1
+  const turns = foldTurns(known, events, first)
+  return {
+    append,
+    size: events.length,
+    title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
+    activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    ...planMessages(known, turns, events, first),
+    batches: planBatches(turns, events, first),
+    calls: planCalls(known, turns, events),
+    turns,
+  }
+}
+
+const movesThread: ReadonlySet<NewEvent['type']> = new Set([
+  'message-added',
+  'turn-started',
+  'turn-ended',
+])
+
+/** Walks the events through the transition tables of calls and turns (CL2). */
+function findIllegal(
+  known: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+): IllegalAppend | undefined {
+  const states = new Map<MessageId, { status: TurnStatus | 'absent'; calls?: Calls }>()
+  const added = new Set<MessageId>()
+  const stateOf = (id: MessageId) => {
+    let state = states.get(id)
+    if (state === undefined) {
+      state = { status: known.get(id)?.progress.status ?? 'absent' }
+      states.set(id, state)
+    }
+    return state
+  }
+  /** Looked at only where an event is about a call, or ends the turn: most are about text. */
+  const callsIn = (id: MessageId): Calls => {
+    const state = stateOf(id)
+    const turn = known.get(id)
+    state.calls ??= new Map(
+      turn === undefined ? [] : [...callsOf(turn)].map((call) => [call.id, lifeOf(call)]),
+    )
+    return state.calls
+  }
+  const add = (id: MessageId): IllegalAppend | undefined => {
+    if (added.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+    added.add(id)
+    return undefined
+  }
+
+  for (const event of events) {
+    if (!isTurnEvent(event)) {
+      const illegal = event.type === 'message-added' ? add(event.messageId) : undefined
+      if (illegal !== undefined) return illegal
+      if (event.type === 'messages-retired') for (const id of event.messageIds) added.delete(id)
+      continue
+    }
+    const { turnId: id } = event
+    const state = stateOf(id)
+    if (isCallEvent(event)) {
+      const calls = callsIn(id)
+      const life = calls.get(event.callId) ?? 'absent'
+      const { from, to } = callTransition(event, life as CallLife)
+      if (!from.includes(life)) {
+        return { kind: 'illegal', subject: 'call', id: event.callId, state: life }
+      }
+      calls.set(event.callId, to)
+    }
+    const { from, to } = turnTransition(event)
+    if (!from.includes(state.status)) {
+      return { kind: 'illegal', subject: 'turn', id, state: state.status }
+    }
+    if (event.type === 'turn-started') {
+      const illegal = add(id)
+      if (illegal !== undefined) return illegal
+    }
+    // Its end would leave a spinner for ever.
+    if (event.type === 'turn-ended' && [...callsIn(id).values()].some(isOpenLife)) {
+      return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
+    }
+    state.status = to ?? state.status
+  }
+  return undefined
+}
+
+type Calls = Map<CallId, CallLife>
+const isOpenLife = (life: CallLife): boolean => life !== 'skipped' && isOpenState(life)
+
+function foldTurns(
+  known: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+  first: Seq,
+): ReadonlyMap<MessageId, Turn> {
+  const own = new Map<MessageId, TurnEvent[]>()
+  for (const [index, event] of events.entries()) {
+    if (!isTurnEvent(event)) continue
+    const list = own.get(event.turnId)
+    const numbered = { ...event, seq: first + index }
+    if (list === undefined) own.set(event.turnId, [numbered])
+    else list.push(numbered)
+  }
+  const turns = new Map<MessageId, Turn>()
+  for (const [id, list] of own) {
+    const [{ seq, at }] = list as [TurnEvent, ...TurnEvent[]]
+    turns.set(id, foldTurn(known.get(id) ?? emptyTurn(id, seq, at), list))
+  }
+  return turns
+}
+
+const statusOf = (turn: Turn | undefined): TurnStatus | null => turn?.progress.status ?? null
+
+/** A turn that has ended is its snapshot; its events are not stored, or no longer. */
+const isEnded = (turn: Turn | undefined): boolean => statusOf(turn) === 'ended'
+
+function planMessages(
+  known: ReadonlyMap<MessageId, Turn>,
+  turns: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+  first: Seq,
+): Pick<PlannedCommit, 'newMessages' | 'changedMessages'> {
+  const added: NewMessageRow[] = []
+  const changed = new Map<MessageId, ChangedMessageRow>()
+  for (const [id, turn] of turns) {
+    const before = known.get(id)
+    if (before === undefined) continue
+    const status = statusOf(turn)
+    const snapshot = isEnded(turn) ? { body: toSnapshot(turn), seq: turn.lastSeq } : null
+    // A turn that had ended and has events again is no longer all in its snapshot.
+    if (status === statusOf(before) && snapshot === null) continue
+    changed.set(id, { id, seq: turn.seq, status, snapshot, retiredSeq: null })
+  }
+  for (const [index, event] of events.entries()) {
+    const seq = first + index
+    switch (event.type) {
+      case 'message-added': {
+        const { messageId: id, role, at, parts, metadata } = event
+        const body = JSON.stringify({ parts, metadata })
+        added.push({ seq, id, role, status: null, at, body, bodySeq: seq, retiredSeq: null })
+        break
+      }
+      case 'turn-started': {
+        const { turnId: id, at } = event
+        const turn = turns.get(id)
+        const isWhole = turn !== undefined && isEnded(turn)
+        added.push({
+          seq,
+          id,
+          role: 'assistant',
+          status: statusOf(turn),
+          at,
+          body: isWhole ? toSnapshot(turn) : null,
+          bodySeq: isWhole ? turn.lastSeq : null,
+          retiredSeq: null,
+        })
+        break
+      }
+      case 'messages-retired':
+        // What a rewrite took out has no row any more that could be marked.
+        if (event.from !== undefined) break
+        for (const id of event.messageIds) {
+          const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
+          if (own >= 0) added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq }
+          else {
+            const row = changed.get(id) ?? { id, seq: null, status: null, snapshot: null }
+            changed.set(id, { ...row, retiredSeq: seq })
+          }
+        }
+        break
+      default:
+    }
+  }
+  return { newMessages: added, changedMessages: [...changed.values()] }
+}
+
+function planBatches(
+  turns: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+  first: Seq,
+): readonly PlannedBatch[] {
+  const encoder = createBatchEncoder()
+  for (const [index, event] of events.entries()) {
+    const seq = first + index
+    if (isTurnEvent(event)) {
+      if (!isEnded(turns.get(event.turnId))) encoder.add(event, event.turnId, seq)
+      continue
+    }
+    switch (event.type) {
+      // Its row of `messages` is its one home.
+      case 'message-added':
+        break
+      case 'messages-retired':
+      case 'thread-renamed':
+        encoder.add(event, null, seq)
+        break
+      default:
+        assertNever(event)
+    }
+  }
+  return encoder.batches().map((batch) => ({
+    ...batch,
+    turnSeq: batch.turnId === null ? null : (turns.get(batch.turnId)?.seq ?? null),
+  }))
+}
+
+/**
+ * A call has a row that is up to date whenever it waits for a person, has ended, or its turn does not
+ * run: whenever anybody but its run may ask for it. Between the model and its result it is in the events
+ * of its turn, and a row that it has from before (a retry, an approval) is brought up to date with its
+ * end. So most calls are written once, with their result.
+ */
+const needsRow = (turn: Turn, call: Call): boolean =>
+  turn.progress.status !== 'running' || !isInFlight(lifeOf(call))
+
+/** Between the model and its result. */
+export const isInFlight = (life: CallLife): boolean =>
+  life === 'streaming' || life === 'ready' || life === 'running'
+
+function planCalls(
+  known: ReadonlyMap<MessageId, Turn>,
+  turns: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+): readonly PlannedCallRow[] {
+  const named = new Set<MessageId>()
+  for (const event of events) {
+    if (isTurnEvent(event) && isCallEvent(event)) named.add(event.turnId)
+  }
+  const rows: PlannedCallRow[] = []
+  for (const [id, turn] of turns) {
+    const before = known.get(id)
+    // Most commits add text: then nothing changes for calls, and none is looked at.
+    if (!named.has(id) && statusOf(before) === statusOf(turn)) continue
+    const callsBefore = new Map<CallId, Call>()
+    for (const call of before === undefined ? [] : callsOf(before)) callsBefore.set(call.id, call)
+    let order = turn.seq
+    for (const call of callsOf(turn)) {
+      order++
+      const old = callsBefore.get(call.id)
+      const had = before !== undefined && old !== undefined && needsRow(before, old)
+      const needs = needsRow(turn, call)
+      // The fold shares what it did not change, so another object is a changed call.
+      if ((old !== call && (needs || had)) || (needs && !had)) rows.push(toRow(turn, call, order))
+    }
+  }
+  return rows
+}
+
+function toRow(turn: Turn, call: Call, seq: Seq): PlannedCallRow {
+  const isDone = call.state === 'succeeded'
+  return {
+    callId: call.id,
+    turnId: turn.id,
+    turnSeq: turn.seq,
+    seq,
+    name: call.name,
+    life: lifeOf(call),
+    input: call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null,
+    output: isDone ? outputText(call.output) : null,
+    modelOutput: isDone && call.modelOutput !== undefined ? JSON.stringify(call.modelOutput) : null,
+  }
+}
+
+function outputText(output: CallOutput): string {
+  if (output.kind === 'omitted') {
+    throw new HoldfastError('bad-event', 'A lazily read result cannot be stored again.')
+  }
+  return JSON.stringify(output.value)
+}

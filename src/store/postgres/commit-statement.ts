@@ -1,0 +1,285 @@
+import type { LeaseUse } from '../lease.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
+import { toPlainText } from './plain-text.ts'
+import type { Statement } from './statement.ts'
+
+/**
+ * A group of commits as one statement, for one or for two hundred, at most one of each thread. The
+ * thread's row is compared and moved on first (`moved`, or `made` where the thread is new); every other
+ * row is written only if its thread's was, so a refusal needs no rollback.
+ *
+ * A row that somebody else has locked is skipped, not waited for (`head`): one thread that is held must
+ * not hold the others of its group. Whoever wanted it is told `busy`.
+ */
+export type CommitTables = 'events' | 'calls' | 'all'
+
+/** Which tables a group writes: the statement of each is prepared by itself, as a wide one costs more to start. */
+export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
+  const isWide = commits.some(
+    ({ append, newMessages, changedMessages }) =>
+      append.create !== undefined || newMessages.length + changedMessages.length > 0,
+  )
+  if (isWide) return 'all'
+  return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
+}
+
+/** What the statement says of one commit. `headSeq` is null where there is no such thread, or it is locked. */
+export interface CommitRow {
+  readonly nth: number
+  readonly seq: number | null
+  readonly fence: number | null
+  readonly isStopping: boolean | null
+  readonly exists: boolean
+  readonly headSeq: number | null
+  readonly headOwner: string | null
+  readonly headFence: number | null
+  readonly headHolder: string | null
+  readonly headTurn: string | null
+  readonly isHeld: boolean | null
+}
+
+interface Column {
+  readonly name: string
+  readonly type: string
+}
+const columns = (list: string): readonly Column[] =>
+  list.split(',').map((each) => {
+    const [name = '', type = ''] = each.trim().split(' ')
+    return { name, type }
+  })
+
+const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
+  lease text, fence bigint, holder text, turn text, ms bigint`)
+const createColumns = columns('owner text, first_title text, made_at bigint')
+const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
+  message_id text, at bigint, payload text`)
+const callColumns = columns(`thread text, call_id text, message_id text, seq bigint, name text,
+  life text, input text, output text, model_output text`)
+const changedColumns = columns(`thread text, message_id text, seq bigint, status text, body text,
+  body_seq bigint, commit_seq bigint, retired_seq bigint`)
+const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
+  body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint`)
+
+/** `schema` is quoted. */
+export function commitStatement(schema: string, tables: CommitTables): Statement {
+  let parameters = 0
+  const rows = (name: string, list: readonly Column[]): string => {
+    const arrays = list.map(({ type }) => `$${(parameters += 1)}::${type}[]`)
+    return `unnest(${arrays.join(', ')}) AS ${name}(${list.map((column) => column.name).join(', ')})`
+  }
+  const isWide = tables === 'all'
+  const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
+  const input = `unnest(${[...headColumns, ...(isWide ? createColumns : [])]
+    .map(({ type }) => `$${(parameters += 1)}::${type}[]`)
+    .join(', ')}) WITH ORDINALITY AS i(${[...headColumns, ...(isWide ? createColumns : [])]
+    .map(({ name }) => name)
+    .join(', ')}, nth)`
+  const parts = [
+    `input AS MATERIALIZED (SELECT * FROM ${input})`,
+    `head AS MATERIALIZED (
+       SELECT id, owner_id, seq, fence, lease_holder, lease_turn,
+         coalesce(lease_until > clock_timestamp(), false) AS is_held
+       FROM ${schema}.threads WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED)`,
+    // The conditions are those of \`judgeAppend\`, which names the reason where they do not hold.
+    `moved AS (
+       UPDATE ${schema}.threads AS t SET
+         seq = t.seq + i.size,
+         title = coalesce(i.title, t.title),
+         updated_at = coalesce(i.activity_at, t.updated_at),
+         activity = CASE WHEN i.activity_at IS NULL THEN t.activity
+           ELSE nextval('${schema}.activity') END,
+         fence = CASE i.lease WHEN 'acquire'
+           THEN greatest(t.fence + 1, nextval('${schema}.activity')) ELSE t.fence END,
+         stop_fence = CASE i.lease WHEN 'acquire' THEN NULL ELSE t.stop_fence END,
+         lease_holder = CASE i.lease WHEN 'acquire' THEN i.holder WHEN 'release' THEN NULL
+           ELSE t.lease_holder END,
+         lease_turn = CASE i.lease WHEN 'acquire' THEN i.turn WHEN 'release' THEN NULL
+           ELSE t.lease_turn END,
+         lease_until = CASE WHEN i.ms IS NOT NULL THEN ${until}
+           WHEN i.lease = 'release' THEN NULL ELSE t.lease_until END
+       FROM input AS i JOIN head AS h ON h.id = i.id
+       WHERE t.id = i.id AND (i.expected IS NULL OR i.expected = h.seq)
+         ${isWide ? 'AND (i.owner IS NULL OR i.owner = h.owner_id)' : ''}
+         AND CASE i.lease
+           WHEN 'acquire' THEN h.lease_holder IS NULL OR NOT h.is_held OR h.fence = i.fence
+           ELSE i.lease IS NULL OR (h.lease_holder IS NOT NULL AND h.fence = i.fence) END
+       RETURNING t.id, t.seq, t.fence,
+         t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
+    ...(isWide
+      ? [
+          `made AS (
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, fence,
+               lease_holder, lease_turn, lease_until)
+             SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
+               coalesce(i.activity_at, i.made_at), i.size,
+               CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
+               CASE i.lease WHEN 'acquire' THEN i.holder END,
+               CASE i.lease WHEN 'acquire' THEN i.turn END,
+               CASE i.lease WHEN 'acquire' THEN ${until} END
+             FROM input AS i
+             WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0
+               AND coalesce(i.lease, 'acquire') = 'acquire'
+               AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
+             ORDER BY i.id
+             ON CONFLICT (id) DO NOTHING
+             RETURNING id, seq, fence, false AS is_stopping)`,
+          'written AS (SELECT * FROM moved UNION ALL SELECT * FROM made)',
+        ]
+      : ['written AS (SELECT * FROM moved)']),
+    `batches AS (
+       INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload)
+       SELECT b.* FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
+    ...(tables === 'events'
+      ? []
+      : [
+          // A call of another turn is not overwritten: its key has no NULL.
+          `calls AS (
+             INSERT INTO ${schema}.calls AS c
+               (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
+             SELECT n.* FROM ${rows('n', callColumns)} JOIN written AS w ON w.id = n.thread
+             ON CONFLICT (thread_id, call_id) DO UPDATE SET
+               message_id = CASE WHEN c.message_id = excluded.message_id THEN c.message_id END,
+               name = excluded.name, life = excluded.life, input = excluded.input,
+               output = excluded.output, model_output = excluded.model_output)`,
+        ]),
+    ...(isWide
+      ? [
+          `changing AS MATERIALIZED (
+             SELECT m.thread_id, m.seq AS place, n.* FROM ${rows('n', changedColumns)}
+             JOIN written AS w ON w.id = n.thread
+             CROSS JOIN LATERAL (
+               SELECT thread_id, seq FROM ${schema}.messages
+               WHERE thread_id = n.thread AND message_id = n.message_id
+                 AND CASE WHEN n.seq IS NULL THEN retired_seq IS NULL ELSE seq = n.seq END
+               LIMIT 1) AS m)`,
+          `changed AS (
+             UPDATE ${schema}.messages AS m SET
+               status = coalesce(n.status, m.status),
+               body = coalesce(n.body, m.body),
+               body_seq = coalesce(n.body_seq, m.body_seq),
+               commit_seq = CASE WHEN n.body IS NULL THEN m.commit_seq ELSE n.commit_seq END,
+               is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
+               retired_seq = coalesce(n.retired_seq, m.retired_seq)
+             FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
+             RETURNING m.seq)`,
+          `emptied AS (
+             DELETE FROM ${schema}.events AS e USING changing AS n
+             WHERE n.body IS NOT NULL AND e.thread_id = n.thread_id
+               AND e.seq BETWEEN n.place AND n.body_seq AND e.message_id = n.message_id)`,
+          // After the others have been retired, which may have the same ids.
+          `added AS (
+             INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
+               commit_seq, created_at, retired_seq, is_sealed)
+             SELECT n.*, n.body IS NOT NULL FROM ${rows('n', newColumns)}
+             JOIN written AS w ON w.id = n.thread
+             WHERE (SELECT count(*) FROM changed) >= 0)`,
+        ]
+      : []),
+  ]
+  // A scalar subquery: PostgreSQL may answer an EXISTS in this place by hashing the whole table.
+  const text = `WITH ${parts.join(', ')}
+    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping",
+      (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL AS "exists",
+      h.seq AS "headSeq", h.owner_id AS "headOwner", h.fence AS "headFence",
+      h.lease_holder AS "headHolder", h.lease_turn AS "headTurn", h.is_held AS "isHeld"
+    FROM input AS i LEFT JOIN written AS w ON w.id = i.id LEFT JOIN head AS h ON h.id = i.id`
+  return { name: `holdfast-commit-${tables}`, text: text.replaceAll(/\s+/g, ' ') }
+}
+
+/** The parameters of `commitStatement`, an array for each column. */
+export function commitValues(
+  commits: readonly PlannedCommit[],
+  tables: CommitTables,
+): readonly unknown[] {
+  const heads = commits.map(({ append, size, title, activityAt }) => [
+    append.threadId,
+    append.expectedSeq ?? null,
+    size,
+    title === null ? null : toPlainText(title),
+    activityAt,
+    ...leaseValues(append.lease),
+    ...(tables === 'all' ? createValues(append.create) : []),
+  ])
+  const end = ({ append, size }: PlannedCommit) => (append.expectedSeq ?? 0) + size
+  const batches = commits.flatMap((commit) =>
+    commit.batches.map(({ seq, size, turnId, at, payload }) => [
+      commit.append.threadId,
+      seq,
+      size,
+      end(commit),
+      turnId,
+      at,
+      payload,
+    ]),
+  )
+  const headCount = headColumns.length + (tables === 'all' ? createColumns.length : 0)
+  const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
+  if (tables === 'events') return values
+  const calls = commits.flatMap(({ append, calls: rows }) =>
+    rows.map(({ callId, turnId, seq, name, life, input, output, modelOutput }) => [
+      append.threadId,
+      callId,
+      turnId,
+      seq,
+      toPlainText(name),
+      life,
+      input,
+      output,
+      modelOutput,
+    ]),
+  )
+  values.push(...toArrays(calls, callColumns.length))
+  if (tables === 'calls') return values
+  const changed = commits.flatMap((commit) =>
+    commit.changedMessages.map(({ id, seq, status, snapshot, retiredSeq }) => [
+      commit.append.threadId,
+      id,
+      seq,
+      status,
+      snapshot?.body ?? null,
+      snapshot?.seq ?? null,
+      end(commit),
+      retiredSeq,
+    ]),
+  )
+  const added = commits.flatMap((commit) =>
+    commit.newMessages.map(({ seq, id, role, status, body, bodySeq, at, retiredSeq }) => [
+      commit.append.threadId,
+      seq,
+      id,
+      role,
+      status,
+      body,
+      bodySeq,
+      end(commit),
+      at,
+      retiredSeq,
+    ]),
+  )
+  values.push(...toArrays(changed, changedColumns.length), ...toArrays(added, newColumns.length))
+  return values
+}
+
+/** Rows as one array for each column. */
+const toArrays = (rows: readonly (readonly unknown[])[], width: number): unknown[][] =>
+  Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
+
+function leaseValues(use: LeaseUse | undefined): readonly unknown[] {
+  switch (use?.kind) {
+    case undefined:
+      return [null, null, null, null, null]
+    case 'acquire': {
+      const { overFence = null, holder, turnId, ttlMs } = use
+      return ['acquire', overFence, toPlainText(holder), turnId, Math.ceil(ttlMs)]
+    }
+    case 'hold': {
+      const { fence, renewMs } = use
+      return ['hold', fence, null, null, renewMs === undefined ? null : Math.ceil(renewMs)]
+    }
+    case 'release':
+      return ['release', use.fence, null, null, null]
+  }
+}
+
+const createValues = (create: PlannedCommit['append']['create']): readonly unknown[] =>
+  create === undefined ? [null, null, null] : [create.ownerId, toPlainText(create.title), create.at]

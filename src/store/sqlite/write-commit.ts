@@ -1,0 +1,132 @@
+import type { Seq } from '../../core/ids.ts'
+import {
+  isHeld,
+  judgeAppend,
+  type LeaseClock,
+  newThreadHead,
+  type ThreadHead,
+  toAppended,
+  useLease,
+} from '../lease.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
+import type { AppendResult } from '../store.ts'
+import type { ThreadKey } from './ledger-row.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+
+export interface WriteContext extends LeaseClock {
+  /** The next number of the whole store: see `readCounter`. */
+  readonly nextCounter: () => number
+}
+
+/** One planned commit inside the transaction of its group: compared with the thread's row, then written. */
+export function writeCommit(
+  statements: LedgerStatements,
+  commit: PlannedCommit,
+  context: WriteContext,
+): AppendResult {
+  const { append, size } = commit
+  const found = statements.readHead.get(append.threadId)
+  const { create } = append
+  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId))
+  const refusal = judgeAppend(head, (lease) => isHeld(lease, context), append)
+  if (refusal !== null || head === null) return refusal ?? { kind: 'no-thread' }
+  const { thread, after } = writeThread(statements, commit, found, head, context)
+  if (size > 0) writeRows(statements, commit, thread, after.seq)
+  return toAppended(after, size, append.lease)
+}
+
+/**
+ * The thread's row as the commit leaves it. All of it is one write, and the common case (a run adds
+ * events) names as few columns as possible: SQLite rewrites every index that an UPDATE names.
+ */
+function writeThread(
+  statements: LedgerStatements,
+  { append, size, activityAt, title }: PlannedCommit,
+  found: (ThreadHead & { readonly thread: ThreadKey }) | undefined,
+  head: ThreadHead,
+  { now, nextCounter }: WriteContext,
+): { readonly thread: ThreadKey; readonly after: ThreadHead } {
+  const { threadId: id, create, lease: use } = append
+  const isRenewal = use?.kind === 'hold' && use.renewMs !== undefined
+  const movesCounter = found === undefined || size > 0 || use?.kind === 'acquire'
+  const counter = movesCounter || use?.kind === 'release' ? nextCounter() : 0
+  const lease = useLease(head, use, now(), () => counter)
+  const after = { ...lease, seq: head.seq + size }
+  const { fence, holder, turnId, until, stopFence, seq } = after
+  if (found === undefined) {
+    const { ownerId = head.ownerId, title: firstTitle = '', at = 0 } = create ?? {}
+    const { lastInsertRowid } = statements.insertThread.run({
+      id,
+      ownerId,
+      title: title ?? firstTitle,
+      at,
+      updatedAt: activityAt ?? at,
+      seq,
+      counter,
+      fence,
+      holder,
+      turnId,
+      until,
+    })
+    return { thread: Number(lastInsertRowid), after }
+  }
+  const { thread } = found
+  if (title !== null) statements.renameThread.run(title, thread)
+  if (activityAt !== null || use?.kind === 'acquire' || use?.kind === 'release') {
+    const activity = activityAt === null ? null : counter
+    statements.changeThread.run({
+      thread,
+      seq,
+      counter,
+      activity,
+      activityAt,
+      fence,
+      holder,
+      turnId,
+      until,
+      stopFence,
+    })
+    return { thread, after }
+  }
+  if (size > 0) statements.advanceThread.run(seq, counter, thread)
+  if (isRenewal) statements.renewLease.run(until, thread)
+  return { thread, after }
+}
+
+function writeRows(
+  statements: LedgerStatements,
+  { newMessages, changedMessages, batches, calls }: PlannedCommit,
+  thread: ThreadKey,
+  commitSeq: Seq,
+): void {
+  // Before the new ones come, which may have the same ids.
+  for (const { id, seq, status, snapshot, retiredSeq } of changedMessages) {
+    if (seq !== null && snapshot !== null) {
+      statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, thread, seq)
+      statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
+    } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
+    if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, thread, id)
+  }
+  for (const { seq, id, role, status, at, body, bodySeq, retiredSeq } of newMessages) {
+    const isSnapshot = body === null ? 0 : 1
+    statements.insertMessage.run(
+      thread,
+      seq,
+      id,
+      role,
+      status,
+      isSnapshot,
+      bodySeq,
+      commitSeq,
+      at,
+      body,
+      retiredSeq,
+    )
+  }
+  for (const { seq, size, turnSeq, at, payload } of batches) {
+    statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload)
+  }
+  for (const { callId, turnSeq, seq, name, life, input, output, modelOutput } of calls) {
+    statements.upsertCall.run(thread, callId, turnSeq, seq, name, life, input, output, modelOutput)
+  }
+}

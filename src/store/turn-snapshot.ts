@@ -1,0 +1,132 @@
+import type { Call, CallInput } from '../core/call.ts'
+import { emptyTurn } from '../core/fold-turn.ts'
+import type { CallId, MessageId, Seq } from '../core/ids.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
+import type { CallLife } from '../core/life.ts'
+import type { Part, Step, Turn } from '../core/message.ts'
+import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
+
+/** A row of `calls`. */
+export interface CallRow extends StoredOutput {
+  readonly callId: CallId
+  readonly name: string
+  readonly life: CallLife
+  readonly input: string | null
+}
+
+/** What a turn's row says besides its body. */
+export interface TurnPlace {
+  readonly id: MessageId
+  readonly seq: Seq
+  readonly bodySeq: Seq
+  readonly createdAt: number
+}
+
+/**
+ * A turn that has ended: its fold as JSON text. Inputs and outputs are not in it; calls have rows of their
+ * own, so that they can be queried, and left out of a page when large.
+ */
+export function toSnapshot(turn: Turn): string {
+  const { id, seq, lastSeq, createdAt, role, ...body } = turn
+  return JSON.stringify({ ...body, steps: body.steps.map(toStepBody) })
+}
+
+const toStepBody = (step: Step) => ({ ...step, parts: step.parts.map(toPartBody) })
+
+function toPartBody(part: Part): object {
+  if (part.type !== 'call') return part
+  const input = part.input.kind === 'complete' ? undefined : part.input
+  return part.state === 'succeeded'
+    ? { ...part, input, output: undefined, modelOutput: undefined }
+    : { ...part, input }
+}
+
+/** The turn as it was when it ended. A body that cannot be read still gives the calls that have rows (LG7). */
+export function readSnapshot(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
+  const value = readStoredJson(body)
+  if (!isSnapshot(value)) return salvageTurn(place, rows)
+  const byId = new Map(rows.map((row) => [row.callId, row]))
+  const steps = value.steps.map((step) => ({
+    ...step,
+    parts: step.parts.map((part) => (part.type === 'call' ? readCall(part, byId) : part)),
+  }))
+  return {
+    ...(value as unknown as Turn),
+    role: 'assistant',
+    id: place.id,
+    seq: place.seq,
+    lastSeq: place.bodySeq,
+    createdAt: place.createdAt,
+    steps: steps as unknown as readonly Step[],
+  }
+}
+
+export type Snapshot = JsonObject & {
+  readonly steps: readonly (JsonObject & { readonly parts: readonly JsonObject[] })[]
+}
+
+export function isSnapshot(value: unknown): value is Snapshot {
+  return (
+    isJsonObject(value) &&
+    isJsonObject(value.progress) &&
+    Array.isArray(value.steps) &&
+    value.steps.every(
+      (step) => isJsonObject(step) && Array.isArray(step.parts) && step.parts.every(isJsonObject),
+    )
+  )
+}
+
+function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object {
+  const row = rows.get(part.id as CallId)
+  const input = part.input ?? (row === undefined ? noInput : readInput(row))
+  if (part.state !== 'succeeded') return { ...part, input }
+  const output = row === undefined ? undefined : readOutput(row)
+  // The row is gone: that it succeeded is no longer all of the truth, and nothing may spin.
+  if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'no-result' }
+  const modelOutput = row?.modelOutput == null ? undefined : readStoredJson(row.modelOutput)
+  return { ...part, input, output, ...(modelOutput === undefined ? {} : { modelOutput }) }
+}
+
+const noInput: CallInput = { kind: 'partial', text: '' }
+
+function readInput(row: CallRow): CallInput {
+  if (row.input === null) return noInput
+  const value = readStoredJson(row.input)
+  return value === undefined ? { kind: 'partial', text: row.input } : { kind: 'complete', value }
+}
+
+function salvageTurn(place: TurnPlace, rows: readonly CallRow[]): Turn {
+  const at = place.createdAt
+  const parts = rows.map((row): Call => {
+    const output = readOutput(row)
+    const base = {
+      type: 'call',
+      id: row.callId,
+      providerCallId: row.callId,
+      name: row.name,
+      step: 0,
+      input: readInput(row),
+      approval: 'not-required',
+      createdAt: at,
+      endedAt: at,
+    } as const
+    return output === undefined
+      ? { ...base, state: 'interrupted', cause: 'no-result' }
+      : { ...base, state: 'succeeded', output }
+  })
+  const step: Step = {
+    index: 0,
+    status: 'ended',
+    finishReason: 'interrupted',
+    parts,
+    startedAt: at,
+    endedAt: at,
+  }
+  return {
+    ...emptyTurn(place.id, place.seq, at),
+    lastSeq: place.bodySeq,
+    progress: { status: 'ended', ending: { kind: 'interrupted' }, endedAt: at },
+    steps: parts.length === 0 ? [] : [step],
+    unreadable: 1,
+  }
+}
