@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './icon.tsx'
-import { useTexts } from './texts-context.tsx'
+import { useStrings } from './strings-context.tsx'
 
 export interface CopyButtonProps {
   readonly text: () => string
@@ -8,7 +8,7 @@ export interface CopyButtonProps {
 }
 
 export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return undefined
@@ -22,7 +22,7 @@ export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   return (
     <button type="button" className="hf-quiet" onClick={() => void copy().catch(() => undefined)}>
       <Icon name={copied ? 'check' : 'copy'} />
-      <span aria-live="polite">{copied ? texts.copied : label}</span>
+      <span aria-live="polite">{copied ? strings.copied : label}</span>
     </button>
   )
 }

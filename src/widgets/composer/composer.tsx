@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { ActionError } from '../action-error.tsx'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useAction } from '../use-action.ts'
 import { useDraftText } from './use-draft-text.ts'
 
@@ -18,7 +18,7 @@ export interface ComposerProps {
 /** Enter sends, Shift+Enter breaks the line. */
 export function Composer(props: ComposerProps): ReactNode {
   const { threadId, isRunning, isDisabled = false, takesFocus = false } = props
-  const texts = useTexts()
+  const strings = useStrings()
   const [text, setText] = useDraftText(threadId)
   const { error, run } = useAction()
   const field = useRef<HTMLTextAreaElement>(null)
@@ -55,8 +55,8 @@ export function Composer(props: ComposerProps): ReactNode {
             rows={1}
             dir="auto"
             value={text}
-            placeholder={texts.message}
-            aria-label={texts.message}
+            placeholder={strings.message}
+            aria-label={strings.message}
             enterKeyHint="send"
             onChange={(event) => setText(event.target.value)}
             onKeyDown={onKeyDown}
@@ -66,7 +66,7 @@ export function Composer(props: ComposerProps): ReactNode {
           <button
             type="button"
             className="hf-send hf-send-stop"
-            aria-label={texts.stop}
+            aria-label={strings.stop}
             onClick={() => run(props.stop)}
           >
             <Icon name="stop" />
@@ -75,7 +75,7 @@ export function Composer(props: ComposerProps): ReactNode {
           <button
             type="submit"
             className="hf-send"
-            aria-label={texts.send}
+            aria-label={strings.send}
             disabled={isEmpty || isDisabled}
           >
             <Icon name="send" />

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from '../copy-button.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
 export interface CodeBlockProps {
   readonly code: string
@@ -10,13 +10,13 @@ export interface CodeBlockProps {
 }
 
 export function CodeBlock({ code, language, children }: CodeBlockProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? ''
   return (
     <figure className="hf-code">
       <figcaption>
         <span>{name}</span>
-        <CopyButton text={() => code} label={texts.copy} />
+        <CopyButton text={() => code} label={strings.copy} />
       </figcaption>
       {/* Focusable, so that a long line can be scrolled by keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}

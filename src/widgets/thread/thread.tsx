@@ -3,9 +3,9 @@ import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
 import { Composer } from '../composer/composer.tsx'
-import { KeptStateProvider } from '../kept-state.tsx'
+import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { ThreadProvider } from '../thread-context.ts'
 import { Announcer } from './announcer.tsx'
 import { ConnectionNote } from './connection-note.tsx'
@@ -28,9 +28,9 @@ export interface ThreadProps {
 export function Thread(props: ThreadProps): ReactNode {
   // What was opened belongs to one thread.
   return (
-    <KeptStateProvider key={props.threadId}>
+    <PersistentUiStateProvider key={props.threadId}>
       <ThreadBody {...props} />
-    </KeptStateProvider>
+    </PersistentUiStateProvider>
   )
 }
 
@@ -85,10 +85,10 @@ function ThreadBody(props: ThreadProps): ReactNode {
 
 /** In place of the messages, or of the composer where there are messages: nothing can be added to them. */
 function Refusal(): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   return (
     <p className="hf-refused" role="alert">
-      {texts.refused}
+      {strings.refused}
     </p>
   )
 }

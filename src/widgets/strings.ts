@@ -3,7 +3,7 @@ import type { TurnEnding } from '../core/message.ts'
 import type { UnsuccessfulCall } from '../views/wording.ts'
 
 /** Every word that the widgets say. A host replaces what it likes, for another language or voice. */
-export interface Texts {
+export interface Strings {
   readonly thinking: string
   readonly working: (tool: string) => string
   readonly used: (count: number) => string
