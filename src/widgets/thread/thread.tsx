@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
+import { isTurn } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
@@ -43,6 +44,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   useUnsent(threadId, client, thread)
+  const last = messages.at(-1)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
   return (
@@ -62,7 +64,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               target={target}
             />
           )}
-          <Announcer last={messages.at(-1)} />
+          <Announcer last={last} />
           {isRefused ? (
             !isEmpty && <Refusal />
           ) : (
@@ -71,6 +73,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               <Composer
                 threadId={threadId}
                 isRunning={isRunning}
+                isWaiting={last !== undefined && isTurn(last) && last.progress.status === 'waiting'}
                 takesFocus={takesFocus}
                 send={(text) => client.send([{ type: 'text', text }])}
                 stop={client.stop}
