@@ -95,7 +95,7 @@ export type TurnFact =
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */
-export type ThreadFact =
+type ThreadFact =
   | {
       readonly type: 'message-added'
       readonly messageId: MessageId
@@ -116,7 +116,7 @@ export type ThreadFact =
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
-export interface UnreadableFact {
+interface UnreadableFact {
   readonly type: 'unreadable'
   readonly reason: string
 }

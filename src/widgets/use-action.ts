@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-export interface UsedAction {
+interface UsedAction {
   readonly isBusy: boolean
   readonly error: string | null
   readonly run: (work: () => Promise<void>) => void

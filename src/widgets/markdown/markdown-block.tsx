@@ -4,7 +4,7 @@ import { useStrings } from '../strings-context.tsx'
 import { CodeBlock } from './code-block.tsx'
 import { MarkdownInline } from './markdown-inline.tsx'
 
-export interface MarkdownBlockProps {
+interface MarkdownBlockProps {
   readonly token: Token
   /** In a list or a quotation, whose direction it has: who has a direction of its own does not count there. */
   readonly isNested?: boolean
@@ -50,7 +50,7 @@ export function MarkdownBlock({ token, isNested = false }: MarkdownBlockProps): 
   }
 }
 
-export function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
+function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => <MarkdownBlock key={index} token={token} isNested />)
 }
 

@@ -7,7 +7,7 @@ import { findRow, lastSaid, toThreadRows } from './thread-rows.ts'
 import { useMessageScroll } from './use-message-scroll.ts'
 import { usePrinting } from './use-printing.ts'
 
-export interface MessageListProps extends Pick<
+interface MessageListProps extends Pick<
   ThreadSnapshot,
   'messages' | 'pending' | 'hasOlder' | 'isLoadingOlder'
 > {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { safeHref, safeImage } from '../markdown/safe-address.ts'
 import { useStrings } from '../strings-context.tsx'
 
-export interface FileViewProps {
+interface FileViewProps {
   readonly url: string
   readonly mediaType: string
   readonly filename?: string

@@ -6,7 +6,7 @@ import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-export interface TurnActionsProps {
+interface TurnActionsProps {
   readonly messageId: string
   readonly answer: string
   readonly isLast: boolean

@@ -6,7 +6,7 @@ import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-export interface TurnEndingNoteProps {
+interface TurnEndingNoteProps {
   readonly messageId: string
   readonly ending: TurnEnding
   readonly isLast: boolean

@@ -5,7 +5,7 @@ import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-export interface UserMessageEditorProps {
+interface UserMessageEditorProps {
   readonly id: string
   readonly text: string
   readonly onClose: () => void

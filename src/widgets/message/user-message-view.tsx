@@ -9,7 +9,7 @@ import { FileView } from './file-view.tsx'
 import { PendingNote } from './pending-note.tsx'
 import { UserMessageEditor } from './user-message-editor.tsx'
 
-export interface UserMessageViewProps {
+interface UserMessageViewProps {
   readonly id: string
   readonly parts: readonly UserPart[]
   /** Not stored yet, or it could not be. The same element shows it before and after. */

@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts'
 import { useCallActions } from '../call-actions.ts'
 import { useStrings } from '../strings-context.tsx'
 
-export type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
+type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
 
 /** A result up to this is fetched by itself; a larger one when somebody asks for it. */
 const mostByItself = 256_000

@@ -11,7 +11,7 @@ import { ValueView } from '../tool-card/value-view.tsx'
 import { CallStateIcon } from './call-state-icon.tsx'
 import { durationOf, titleOf } from './turn-summary.ts'
 
-export interface CallRowProps {
+interface CallRowProps {
   readonly call: Call
   readonly commentary: string | undefined
 }
