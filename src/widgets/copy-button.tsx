@@ -2,11 +2,15 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './icon.tsx'
 import { useStrings } from './strings-context.tsx'
 
+/** The props of `<CopyButton>`. */
 export interface CopyButtonProps {
+  /** What is copied; called when somebody clicks, so it may be costly. */
   readonly text: () => string
+  /** What the button says. */
   readonly label: string
 }
 
+/** Copies a text, and says for a moment that it did. Where a browser refuses its clipboard nothing happens. */
 export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   const strings = useStrings()
   const [copied, setCopied] = useState(false)

@@ -5,6 +5,7 @@ import type { Strings } from './strings.ts'
 
 const everythingIsSaved = 'Everything above is saved.'
 
+/** What the widgets say without a `<StringsProvider>`. */
 export const englishStrings: Strings = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,

@@ -4,7 +4,13 @@ import type { Strings } from './strings.ts'
 
 const StringsContext = createContext<Strings>(englishStrings)
 
-/** Replaces some or all of the words of the widgets below. */
+/**
+ * Replaces some or all of the strings of the widgets below. Those that are left out stay as the provider
+ * around it has them, or English.
+ *
+ * @example
+ * <StringsProvider strings={{ send: 'Envoyer', used: (count) => `${count} outils` }}>
+ */
 export function StringsProvider(props: {
   readonly strings: Partial<Strings>
   readonly children: ReactNode
@@ -14,4 +20,5 @@ export function StringsProvider(props: {
   return <StringsContext.Provider value={strings}>{props.children}</StringsContext.Provider>
 }
 
+/** The strings in use here, for a widget of one's own. */
 export const useStrings = (): Strings => useContext(StringsContext)

@@ -2,13 +2,21 @@ import type { ReactNode } from 'react'
 import { CopyButton } from '../copy-button.tsx'
 import { useStrings } from '../strings-context.tsx'
 
+/** The props of `<CodeBlock>`. */
 export interface CodeBlockProps {
+  /** What is shown, and what the button copies. */
   readonly code: string
+  /** Its name stands above the code. Empty: none. */
   readonly language: string
-  /** The code with colours, where somebody knows the language. */
+  /**
+   * The code with colours, where somebody knows the language.
+   *
+   * @default the code as it is
+   */
   readonly children?: ReactNode
 }
 
+/** Code with its language and a button that copies it. */
 export function CodeBlock({ code, language, children }: CodeBlockProps): ReactNode {
   const strings = useStrings()
   const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? ''

@@ -6,7 +6,10 @@ import { MarkdownInline } from './markdown-inline.tsx'
 
 interface MarkdownBlockProps {
   readonly token: Token
-  /** In a list or a quotation, whose direction it has: who has a direction of its own does not count there. */
+  /**
+   * In a list or a quotation: it has their direction. With a `dir` of its own its text would not count when
+   * the browser finds out theirs.
+   */
   readonly isNested?: boolean
 }
 

@@ -5,7 +5,7 @@ import { TurnActions } from './turn-actions.tsx'
 import { TurnBody, type TurnBodyProps } from './turn-body.tsx'
 import { TurnEndingNote } from './turn-ending.tsx'
 
-/** One turn. It is drawn again only when a fact was added to it: the fold keeps every other object. */
+/** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
   const strings = useStrings()
   const { progress } = turn

@@ -14,18 +14,32 @@ import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
 import { useUnsent } from './use-unsent.ts'
 
+/** The props of `<Thread>`. */
 export interface ThreadProps {
+  /** Another id shows another thread; what was opened in the first one is forgotten. */
   readonly threadId: string
-  /** It begins with its first message. */
+  /**
+   * It begins with its first message, so the server is not asked for it.
+   *
+   * @default false
+   */
   readonly isNew?: boolean
-  /** The id of a message or of a call that is to be shown first. */
+  /**
+   * The id of a message or of a call that is to be shown first; older messages are loaded until it is there.
+   *
+   * @default the end of the thread
+   */
   readonly target?: string | undefined
-  /** What stands where no message is yet. */
+  /** What stands where no message is yet. @default nothing */
   readonly empty?: ReactNode
+  /** The composer has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
 }
 
-/** A whole conversation: messages, tools, approvals, composer. */
+/**
+ * A whole conversation: messages, tools, approvals, composer. It fills the height that it is given, and needs
+ * a `<HoldfastProvider>` around it.
+ */
 export function Thread(props: ThreadProps): ReactNode {
   // What was opened belongs to one thread.
   return (

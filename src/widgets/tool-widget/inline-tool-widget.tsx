@@ -8,8 +8,11 @@ import { CallRow } from './call-row.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
 import { summarizeTurn, type TurnSummary } from './turn-summary.ts'
 
+/** The props of `<InlineToolWidget>`. */
 export interface InlineToolWidgetProps {
+  /** The turn whose calls it shows; nothing is drawn for one without calls that is not thinking. */
   readonly turn: Turn
+  /** Open until somebody closes it. @default false */
   readonly defaultOpen?: boolean
 }
 
