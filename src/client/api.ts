@@ -36,7 +36,6 @@ export interface Api {
   open(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** Requests of one's own, with the address and headers of the other clients; paths begin with `/api`. */
 export function createApi(options: ApiOptions = {}): Api {
   const { baseUrl = '' } = options
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))

@@ -70,7 +70,6 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly discard: (pendingId: string) => void
   /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
   readonly restore: (unsent: readonly PendingMessage[]) => void
-  /** Ends the turn that runs or waits, whoever started it. Nothing happens when there is none. */
   readonly stop: () => Promise<void>
   /** Answers again. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>
