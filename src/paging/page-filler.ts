@@ -7,7 +7,7 @@ export interface PageSlice<Item> {
   readonly items: readonly Item[]
 }
 
-interface PageFill {
+export interface PageFill {
   /** `slices`: each counts one, whatever is in it. `items`: what is shown counts. */
   readonly counts: 'slices' | 'items'
   readonly limit: number
@@ -16,7 +16,7 @@ interface PageFill {
   readonly order: 'newest-first' | 'oldest-first'
 }
 
-interface PageFiller<Item> {
+export interface PageFiller<Item> {
   /** Takes the slices of the list in the page's order; false when it needs no more. */
   add(this: void, slice: PageSlice<Item>): boolean
   readonly items: readonly Item[]

@@ -3,7 +3,7 @@ import type { Seq } from '../core/ids.ts'
 /** Phase one asks for this many places, so that it knows whether there is more. */
 export const placesToRead = (limit: number): number => limit + 1
 
-interface PageEdges {
+export interface PageEdges {
   /** The places of the page, newest first. */
   readonly places: readonly Seq[]
   readonly hasMore: boolean
