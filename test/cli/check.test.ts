@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkStore } from '../../src/engine/check/check-store.ts'
+import { checkStore } from '../../src/audit/check-store.ts'
 import { type DatabaseKind, databases, type RawDatabase } from './databases.ts'
 import { damages } from './damages.ts'
 import { runHoldfast } from './run-holdfast.ts'

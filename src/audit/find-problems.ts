@@ -1,6 +1,6 @@
-import { assertNever } from '../../core/assert-never.ts'
-import type { ThreadId } from '../../core/ids.ts'
-import type { AuditThread, StoreAudit } from '../../store/audit.ts'
+import { assertNever } from '../core/assert-never.ts'
+import type { ThreadId } from '../core/ids.ts'
+import type { AuditThread, StoreAudit } from '../store/audit.ts'
 import { ThreadCheck } from './check-thread.ts'
 import type { Problem } from './problem.ts'
 

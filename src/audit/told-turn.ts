@@ -1,11 +1,11 @@
-import type { LedgerEvent } from '../../core/event.ts'
-import type { CallId, Seq } from '../../core/ids.ts'
-import { isJsonObject } from '../../core/json.ts'
-import type { Turn } from '../../core/message.ts'
-import type { AuditEvent, AuditMessage } from '../../store/audit.ts'
-import { decodeEvent } from '../../store/event-batch.ts'
-import { readStoredJson } from '../../store/stored-output.ts'
-import { isSnapshot, readSnapshot } from '../../store/turn-snapshot.ts'
+import type { LedgerEvent } from '../core/event.ts'
+import type { CallId, Seq } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import type { Turn } from '../core/message.ts'
+import type { AuditEvent, AuditMessage } from '../store/audit.ts'
+import { decodeEvent } from '../store/event-batch.ts'
+import { readStoredJson } from '../store/stored-output.ts'
+import { isSnapshot, readSnapshot } from '../store/turn-snapshot.ts'
 
 const someOutput = { output: 'null', outputBytes: 4, modelOutput: null } as const
 

@@ -1,5 +1,5 @@
-import type { CallId, MessageId, Seq } from '../../core/ids.ts'
-import type { RowChange } from '../../store/audit.ts'
+import type { CallId, MessageId, Seq } from '../core/ids.ts'
+import type { RowChange } from '../store/audit.ts'
 
 /** Every kind of damage that is known. What each means is told in docs/guides/check.md. */
 export type ProblemKind =

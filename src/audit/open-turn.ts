@@ -1,9 +1,9 @@
-import { needsPerson } from '../../core/call.ts'
-import type { TurnEvent } from '../../core/event.ts'
-import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { CallId } from '../../core/ids.ts'
-import { callsOf, type Turn } from '../../core/message.ts'
-import type { AuditEvent, AuditLease, AuditMessage } from '../../store/audit.ts'
+import { needsPerson } from '../core/call.ts'
+import type { TurnEvent } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import type { CallId } from '../core/ids.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import type { AuditEvent, AuditLease, AuditMessage } from '../store/audit.ts'
 import { readToldTurn } from './told-turn.ts'
 
 /** A turn that has facts besides its body, while they are read. */

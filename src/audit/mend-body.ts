@@ -1,8 +1,8 @@
-import { isJsonObject, type Json } from '../../core/json.ts'
-import { parsePartialJson } from '../../core/partial-json.ts'
-import type { AuditMessage } from '../../store/audit.ts'
-import { readStoredJson } from '../../store/stored-output.ts'
-import { readSnapshot, toSnapshot } from '../../store/turn-snapshot.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import { parsePartialJson } from '../core/partial-json.ts'
+import type { AuditMessage } from '../store/audit.ts'
+import { readStoredJson } from '../store/stored-output.ts'
+import { readSnapshot, toSnapshot } from '../store/turn-snapshot.ts'
 
 export function isReadableUserBody(body: string | null): boolean {
   const value = readStoredJson(body ?? '')

@@ -1,4 +1,4 @@
-import type { Seq } from '../../core/ids.ts'
+import type { Seq } from '../core/ids.ts'
 
 export interface Gap {
   readonly from: Seq
