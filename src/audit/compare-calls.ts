@@ -1,6 +1,6 @@
 import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
-import type { CallId } from '../core/ids.ts'
+import type { CallId, Seq } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
 import { type CallLife, lifeOf } from '../core/life.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -17,6 +17,12 @@ export interface ToldTurn {
   readonly settledBy: ReadonlyMap<CallId, AuditEvent>
 }
 
+/** A call and its order among those of its turn, as `planCommit` numbers them. */
+interface PlacedCall {
+  readonly call: Call
+  readonly order: Seq
+}
+
 type Found = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
 
 /** What the facts say of a turn's calls against what the rows of the calls say. */
@@ -25,10 +31,12 @@ export function compareCalls(told: ToldTurn): readonly Found[] {
   const rows = new Map(row.calls.map((call) => [call.callId, call]))
   const closed = new Map<CallId, Call>()
   const found: Found[] = []
+  let order = turn.seq
   for (const call of callsOf(turn)) {
+    order++
     const mine = rows.get(call.id)
     rows.delete(call.id)
-    found.push(...compareCall(told, call, mine, closed))
+    found.push(...compareCall(told, { call, order }, mine, closed))
   }
   for (const { callId, name } of rows.values()) {
     const what = `A call of "${name}" that nothing in the turn knows of.`
@@ -44,11 +52,12 @@ export function compareCalls(told: ToldTurn): readonly Found[] {
 
 function compareCall(
   told: ToldTurn,
-  call: Call,
+  placed: PlacedCall,
   row: AuditCall | undefined,
   closed: Map<CallId, Call>,
 ): readonly Found[] {
   const { turn } = told
+  const { call } = placed
   const { progress } = turn
   const callId = call.id
   const life = lifeOf(call)
@@ -56,7 +65,10 @@ function compareCall(
     const lost = loseResult(told, call, closed)
     const what = `The call of "${call.name}" succeeded and its result is not there.`
     return [
-      say(told, 'missing-result', callId, what, [...lost.changes, put(told, call, row, lost.life)]),
+      say(told, 'missing-result', callId, what, [
+        ...lost.changes,
+        put(told, placed, row, lost.life),
+      ]),
     ]
   }
   if (progress.status === 'ended' && isOpenCall(call)) {
@@ -64,19 +76,19 @@ function compareCall(
     const { endedAt } = progress
     closed.set(callId, { ...call, ...outcome, endedAt })
     const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
-    return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
+    return [say(told, 'open-call', callId, what, [put(told, placed, row, outcome.state)])]
   }
   if (isFalselyUnknown(turn, call) && told.settledBy.get(callId) === undefined) {
     closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
     const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
-    return [say(told, 'false-unknown', callId, what, [put(told, call, row, 'interrupted')])]
+    return [say(told, 'false-unknown', callId, what, [put(told, placed, row, 'interrupted')])]
   }
   // While its turn runs, a call between the model and its result has no row, or one from before.
   const mayLag = progress.status === 'running' && isInFlight(life)
   if (mayLag && (row === undefined || row.output === 'none')) return []
   if (row === undefined) {
     const what = `The call of "${call.name}" has no row of its own.`
-    return [say(told, 'missing-call', callId, what, [put(told, call, row, life)])]
+    return [say(told, 'missing-call', callId, what, [put(told, placed, row, life)])]
   }
   return compareRow(told, row, life)
 }
@@ -142,14 +154,14 @@ function loseResult(
 
 function put(
   { row: { messageId: turnId, seq } }: ToldTurn,
-  call: Call,
+  { call, order }: PlacedCall,
   row: AuditCall | undefined,
   life: CallLife,
 ): RowChange {
   const { id: callId, name } = call
   if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }
   const input = call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null
-  return { kind: 'add-call', callId, turn: { turnId, seq }, name, life, input }
+  return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, life, input }
 }
 
 function say(

@@ -57,7 +57,7 @@ export interface AuditMessage {
   readonly calls: readonly AuditCall[]
 }
 
-/** One fact, taken out of its batch. */
+/** One event, read out of its batch. */
 export interface AuditEvent {
   readonly kind: 'event'
   readonly seq: Seq
@@ -68,9 +68,12 @@ export interface AuditEvent {
   readonly at: number
   readonly payload: string
 }
-export interface AuditEventTurn {
+/** A turn, by its id and by its place: one database names it by the one, another by the other. */
+export interface TurnRef {
   readonly turnId: MessageId
   readonly seq: Seq
+}
+export interface AuditEventTurn extends TurnRef {
   readonly bodySeq: Seq | null
 }
 
@@ -121,7 +124,9 @@ export type RowChange =
   | {
       readonly kind: 'add-call'
       readonly callId: CallId
-      readonly turn: { readonly turnId: MessageId; readonly seq: Seq }
+      readonly turn: TurnRef
+      /** Its order among the calls of its turn, as `planCommit` numbers them. */
+      readonly seq: Seq
       readonly name: string
       readonly life: CallLife
       readonly input: string | null
@@ -138,7 +143,7 @@ export type RowChange =
   | {
       readonly kind: 'set-event'
       readonly seq: Seq
-      readonly turn: { readonly turnId: MessageId; readonly seq: Seq } | null
+      readonly turn: TurnRef | null
       readonly at: number
       readonly payload: string
     }
