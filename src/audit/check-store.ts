@@ -1,29 +1,43 @@
+import { assertNever } from '../core/assert-never.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { ThreadId } from '../core/ids.ts'
+import type { AuditThread, StoreAudit } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
-import { type Finding, findProblems } from './find-problems.ts'
+import { ThreadCheck } from './check-thread.ts'
 import { isSameProblem, type Problem } from './problem.ts'
 import { type RepairContext, repairThread } from './repair-thread.ts'
 
+/** Options of `checkStore`. */
 export interface CheckOptions {
+  /**
+   * Mends what can be mended, thread by thread, and records each change.
+   * @default false
+   */
   readonly repair?: boolean
+  /**
+   * The clock by which a turn counts as silent, and which repairs are dated by.
+   * @default Date.now
+   */
   readonly now?: () => number
-  /** Each problem, once it is known whether it could be mended. */
+  /** Called for each problem, once it is known whether it could be mended. */
   readonly onProblem?: (problem: Problem, isMended: boolean) => void
+  /** Called for each portion of rows that was read, with what was read so far. */
   readonly onProgress?: (counts: CheckCounts) => void
 }
+/** What a check has read: the threads that exist, and the rows of all tables. */
 export interface CheckCounts {
   readonly threads: number
   readonly rows: number
 }
+/** The outcome of a check: `found - mended` problems are left. */
 export interface CheckReport extends CheckCounts {
   readonly found: number
   readonly mended: number
 }
 
 /**
- * Recomputes every thread from its facts and names what does not agree (CR6). One pass over one
- * snapshot, so that what others write meanwhile is never taken for damage.
+ * Recomputes every thread from its events and reports each row that does not agree (CR6). One pass over
+ * one snapshot, so that what others write meanwhile is never taken for damage.
  */
 export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
   const { audit } = store
@@ -36,7 +50,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   const { now = Date.now, repair = false, onProblem, onProgress } = options
   const context: RepairContext = { store, audit, now }
   const counts = { threads: 0, rows: 0, found: 0, mended: 0 }
-  const tell = (problem: Problem, isMended: boolean) => {
+  const report = (problem: Problem, isMended: boolean) => {
     counts.found++
     if (isMended) counts.mended++
     onProblem?.(problem, isMended)
@@ -51,25 +65,25 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     if (finding.problems.length === 0) continue
     const left = repair ? await mend(context, finding) : finding.problems
     const isLeft = (problem: Problem) => left.some((other) => isSameProblem(problem, other))
-    for (const problem of finding.problems) tell(problem, !isLeft(problem))
+    for (const problem of finding.problems) report(problem, !isLeft(problem))
     const isNew = (problem: Problem) =>
       !finding.problems.some((other) => isSameProblem(problem, other))
-    for (const problem of left.filter(isNew)) tell(problem, false)
+    for (const problem of left.filter(isNew)) report(problem, false)
   }
   // Last, so that what could be mended is no longer among them.
   const isLeft = counts.found > counts.mended
   for (const what of await audit.findFaults()) {
     // A row that its table would refuse has been named above, by what is wrong with it.
     if (isLeft && what.includes('constraint failed')) continue
-    tell({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
+    report({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
   }
   return counts
 }
 
-/** One repair may lay open the next: a turn that is found to be running is then found to be stuck. */
+/** One repair may reveal the next problem: a turn that is found to be running is then found to be stuck. */
 const mostRounds = 5
 
-/** What is left when nothing more can be mended. */
+/** Returns the problems that are left when nothing more can be mended. */
 async function mend(context: RepairContext, finding: Finding): Promise<readonly Problem[]> {
   const { audit, now } = context
   if (finding.thread === null) {
@@ -94,4 +108,54 @@ async function findAgain(
 ): Promise<Finding | undefined> {
   for await (const finding of findProblems(audit, now(), threadId)) return finding
   return undefined
+}
+
+/** What was found in one thread; `thread` is null for rows that no thread has. */
+interface Finding {
+  readonly thread: AuditThread | null
+  readonly problems: readonly Problem[]
+}
+
+/** One pass over all threads, or over one, in one snapshot. */
+async function* findProblems(
+  audit: StoreAudit,
+  now: number,
+  only?: ThreadId,
+  onRows: (rows: number) => void = () => {},
+): AsyncGenerator<Finding> {
+  let check: ThreadCheck | undefined
+  const finish = (): Finding | undefined =>
+    check === undefined ? undefined : { thread: check.thread, problems: check.finish() }
+  for await (const rows of audit.scan(only)) {
+    onRows(rows.length)
+    for (const row of rows) {
+      switch (row.kind) {
+        case 'thread': {
+          const finding = finish()
+          if (finding !== undefined) yield finding
+          check = new ThreadCheck(row, now)
+          break
+        }
+        case 'message':
+          check?.addMessage(row)
+          break
+        case 'event':
+          check?.addEvent(row)
+          break
+        case 'orphan-call':
+          check?.addOrphanCall(row.callId)
+          break
+        case 'orphan-rows': {
+          const what = `${row.rows} rows of a thread (${row.key}) that does not exist.`
+          const mend = { kind: 'remove-orphans', key: row.key } as const
+          yield { thread: null, problems: [{ kind: 'orphan-rows', threadId: null, what, mend }] }
+          break
+        }
+        default:
+          assertNever(row)
+      }
+    }
+  }
+  const finding = finish()
+  if (finding !== undefined) yield finding
 }

@@ -73,7 +73,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(turn?.turn.progress).toEqual({ status: 'running' })
   })
 
-  it('[CR6] ends a stuck turn with facts: its call is unknown, the thread can go on', async () => {
+  it('[CR6] ends a stuck turn with events: its call is unknown, the thread can go on', async () => {
     const database = await createHealthy(kind)
     const stuck = damages.find(({ name }) => name.includes('without a lease'))
     await database.damage(stuck?.sql[kind] ?? '')
@@ -98,10 +98,10 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(await countRepairs(database)).toBe(0)
   })
 
-  it('[CR6] takes apart the pack that it mends a fact of, and keeps it whole in the record', async () => {
+  it('[CR6] takes apart the batch that it mends an event of, and keeps it whole in the record', async () => {
     const database = await createHealthy(kind)
-    const [pack] = await database.query('SELECT * FROM events WHERE seq = 19')
-    const lines = String(pack?.['payload']).split('\n')
+    const [batch] = await database.query('SELECT * FROM events WHERE seq = 19')
+    const lines = String(batch?.['payload']).split('\n')
     const [broken, gone] = ['line of a pack is broken', 'pack of a sealed turn'].map((what) =>
       damages.find(({ name }) => name.includes(what)),
     )
@@ -112,7 +112,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     const rows = await database.query(
       'SELECT seq, size, commit_seq, at, payload FROM events WHERE seq > 5 ORDER BY seq',
     )
-    const at = Number(pack?.['at'])
+    const at = Number(batch?.['at'])
     expect(
       rows.map((row) => ['seq', 'size', 'commit_seq', 'at'].map((name) => Number(row[name]))),
     ).toEqual([
