@@ -2,7 +2,7 @@ import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { CallId, Seq } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { type CallLife, lifeOf } from '../core/life.ts'
+import { type CallLifecycle, lifecycleOf } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
 import { isInFlight } from '../store/plan-commit.ts'
@@ -60,7 +60,7 @@ function compareCall(
   const { call } = placed
   const { progress } = turn
   const callId = call.id
-  const life = lifeOf(call)
+  const life = lifecycleOf(call)
   if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
     const lost = loseResult(expected, call, closed)
     const what = `The call of "${call.name}" succeeded and its result is not there.`
@@ -114,7 +114,7 @@ const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
   call.state === 'unknown' &&
   call.resolution === undefined
 
-function compareRow(expected: ExpectedTurn, row: AuditCall, life: CallLife): readonly Found[] {
+function compareRow(expected: ExpectedTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
   const { callId, name } = row
   const change = { kind: 'set-call', callId, life } as const
   if (life !== 'succeeded' && row.output !== 'none') {
@@ -143,7 +143,7 @@ function loseResult(
   { settledBy }: ExpectedTurn,
   call: Call,
   closed: Map<CallId, Call>,
-): { readonly life: CallLife; readonly changes: readonly RowChange[] } {
+): { readonly life: CallLifecycle; readonly changes: readonly RowChange[] } {
   const event = settledBy.get(call.id)
   if (event === undefined) {
     const { output, modelOutput, ...rest } = call as Extract<Call, { state: 'succeeded' }>
@@ -168,7 +168,7 @@ function toCallChange(
   { row: { messageId: turnId, seq } }: ExpectedTurn,
   { call, order }: PlacedCall,
   row: AuditCall | undefined,
-  life: CallLife,
+  life: CallLifecycle,
 ): RowChange {
   const { id: callId, name } = call
   if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }

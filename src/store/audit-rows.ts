@@ -1,5 +1,5 @@
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
-import type { CallLife } from '../core/life.ts'
+import type { CallLifecycle } from '../core/lifecycle.ts'
 import type {
   AuditCall,
   AuditEvent,
@@ -48,7 +48,7 @@ export interface AuditTables<Key> {
     readonly callId: CallId
     readonly turnSeq: Seq | null
     readonly name: string
-    readonly life: CallLife
+    readonly life: CallLifecycle
     readonly input: string | null
     readonly output: string | null
     readonly modelOutput: string | null

@@ -102,7 +102,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     const database = await createHealthy(kind)
     const [batch] = await database.query('SELECT * FROM events WHERE seq = 19')
     const lines = String(batch?.['payload']).split('\n')
-    const [broken, gone] = ['line of a pack is broken', 'pack of a sealed turn'].map((what) =>
+    const [broken, gone] = ['line of a batch is broken', 'batch of an ended turn'].map((what) =>
       damages.find(({ name }) => name.includes(what)),
     )
     await database.damage(broken?.sql[kind] ?? '')

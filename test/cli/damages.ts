@@ -52,7 +52,7 @@ export const damages: readonly Damage[] = [
     sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 13`),
   },
   {
-    name: 'a pack is gone',
+    name: 'a batch is gone',
     kind: 'seq-gap',
     names: ['thread t', 'seq 19', 'from 14 to 19'],
     sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 19`),
@@ -70,13 +70,13 @@ export const damages: readonly Damage[] = [
     sql: everywhere(`UPDATE threads SET seq = 25 WHERE id = 't'`),
   },
   {
-    name: 'a thread stands behind its facts',
+    name: 'a thread stands behind its events',
     kind: 'thread-seq',
     names: ['thread t', 'seq 19'],
     sql: everywhere(`UPDATE threads SET seq = 17 WHERE id = 't'`),
   },
   {
-    name: 'two facts have one number',
+    name: 'a message and an event have one number',
     kind: 'seq-overlap',
     names: ['thread t', 'seq 11'],
     sql: insertEvent(11, { type: 'thread-renamed', title: 'Other' }, null),
@@ -171,7 +171,7 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a call is there that no fact knows',
+    name: 'a call is there that no event knows',
     kind: 'ghost-call',
     names: ['thread t', 'message a1', 'call c9'],
     sql: insertCall('c9', sealed),
@@ -183,13 +183,13 @@ export const damages: readonly Damage[] = [
     sql: both(({ thread }) => `DELETE FROM calls WHERE ${thread} AND call_id = 'c4'`),
   },
   {
-    name: 'a call stands elsewhere than its facts say',
+    name: 'a call stands elsewhere than its events say',
     kind: 'life-differs',
     names: ['thread t', 'message a2', 'call c4'],
     sql: both(({ thread }) => `UPDATE calls SET life = 'ready' WHERE ${thread} AND call_id = 'c4'`),
   },
   {
-    name: 'a turn stands elsewhere than its facts say',
+    name: 'a turn stands elsewhere than its events say',
     kind: 'status-differs',
     names: ['thread t', 'message a2'],
     sql: both(({ thread }) => `UPDATE messages SET status = 'ended' WHERE ${thread} AND seq = 12`),
@@ -201,7 +201,7 @@ export const damages: readonly Damage[] = [
     sql: insertEvent(5, { type: 'step-abandoned' }, sealed),
   },
   {
-    name: 'a pack of a sealed turn is left over',
+    name: 'a batch of an ended turn is left over',
     kind: 'leftover-events',
     names: ['thread t', 'message a1', '3 of its events'],
     sql: insertEvent(6, { type: 'step-abandoned' }, sealed, 3),
@@ -235,7 +235,7 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a line of a pack is broken',
+    name: 'a line of a batch is broken',
     kind: 'unreadable-event',
     names: ['thread t', 'message a2', 'seq 15'],
     sql: both(
@@ -244,7 +244,7 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a line of a pack is gone',
+    name: 'a line of a batch is gone',
     kind: 'unreadable-event',
     names: ['thread t', 'message a2', 'seq 19'],
     sql: both(
