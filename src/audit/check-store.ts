@@ -1,7 +1,7 @@
 import { assertNever } from '../core/assert-never.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { ThreadId } from '../core/ids.ts'
-import type { AuditThread, StoreAudit } from '../store/audit.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { AuditThread, TurnHome } from '../store/audit.ts'
 import type { Store } from '../store/store.ts'
 import { ThreadCheck } from './check-thread.ts'
 import { isSameProblem, type Problem } from './problem.ts'
@@ -48,7 +48,8 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     )
   }
   const { now = Date.now, repair = false, onProblem, onProgress } = options
-  const context: RepairContext = { store, audit, now }
+  const shared = findSecondHomes(await audit.findSharedTurns())
+  const context: CheckContext = { store, audit, now, shared }
   const counts = { threads: 0, rows: 0, found: 0, mended: 0 }
   const report = (problem: Problem, isMended: boolean) => {
     counts.found++
@@ -60,7 +61,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     counts.rows += rows
     onProgress?.(counts)
   }
-  for await (const finding of findProblems(audit, now(), undefined, onRows)) {
+  for await (const finding of findProblems(context, undefined, onRows)) {
     if (finding.thread !== null) counts.threads++
     if (finding.problems.length === 0) continue
     const left = repair ? await mend(context, finding) : finding.problems
@@ -84,7 +85,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
 const mostRounds = 5
 
 /** Returns the problems that are left when nothing more can be mended. */
-async function mend(context: RepairContext, finding: Finding): Promise<readonly Problem[]> {
+async function mend(context: CheckContext, finding: Finding): Promise<readonly Problem[]> {
   const { audit, now } = context
   if (finding.thread === null) {
     for (const { mend: how } of finding.problems) {
@@ -95,6 +96,7 @@ async function mend(context: RepairContext, finding: Finding): Promise<readonly 
   let found: Finding | undefined = finding
   for (let round = 0; round < mostRounds; round++) {
     if (found?.thread == null || found.problems.length === 0) return []
+    if (found.problems.every(({ mend: how }) => how.kind === 'none')) break
     const { threadId, seq } = found.thread
     await repairThread(context, threadId, seq, found.problems)
     found = await findAgain(context, threadId)
@@ -102,13 +104,32 @@ async function mend(context: RepairContext, finding: Finding): Promise<readonly 
   return found?.problems ?? []
 }
 
-async function findAgain(
-  { audit, now }: RepairContext,
-  threadId: ThreadId,
-): Promise<Finding | undefined> {
-  for await (const finding of findProblems(audit, now(), threadId)) return finding
+async function findAgain(context: CheckContext, threadId: ThreadId): Promise<Finding | undefined> {
+  for await (const finding of findProblems(context, threadId)) return finding
   return undefined
 }
+
+/** The first home of each turn keeps the id; for every other one, the thread that keeps it. */
+function findSecondHomes(homes: readonly TurnHome[]): SharedTurns {
+  const keepers = new Map<MessageId, ThreadId>()
+  const shared = new Map<ThreadId, Map<MessageId, ThreadId>>()
+  for (const { turnId, threadId } of homes) {
+    const keeper = keepers.get(turnId)
+    if (keeper === undefined) keepers.set(turnId, threadId)
+    else if (keeper !== threadId) {
+      const inThread = shared.get(threadId) ?? new Map<MessageId, ThreadId>()
+      shared.set(threadId, inThread.set(turnId, keeper))
+    }
+  }
+  return shared
+}
+
+interface CheckContext extends RepairContext {
+  readonly shared: SharedTurns
+}
+
+/** Of each thread, the turns whose id another thread has and keeps, with that thread. */
+type SharedTurns = ReadonlyMap<ThreadId, ReadonlyMap<MessageId, ThreadId>>
 
 /** What was found in one thread; `thread` is null for rows that no thread has. */
 interface Finding {
@@ -118,8 +139,7 @@ interface Finding {
 
 /** One pass over all threads, or over one, in one snapshot. */
 async function* findProblems(
-  audit: StoreAudit,
-  now: number,
+  { audit, now, shared }: CheckContext,
   only?: ThreadId,
   onRows: (rows: number) => void = () => {},
 ): AsyncGenerator<Finding> {
@@ -133,7 +153,7 @@ async function* findProblems(
         case 'thread': {
           const finding = finish()
           if (finding !== undefined) yield finding
-          check = new ThreadCheck(row, now)
+          check = new ThreadCheck(row, now(), shared.get(row.threadId))
           break
         }
         case 'message':

@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto'
 import { isTurnEvent } from '../core/event.ts'
-import type { MessageId, Seq } from '../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
 import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
 import { OpenTurn } from './open-turn.ts'
-import type { Problem } from './problem.ts'
+import type { Mend, Problem } from './problem.ts'
 import {
   isReadableUserBody,
   lostPayload,
@@ -19,6 +20,8 @@ import {
 export class ThreadCheck {
   readonly thread: AuditThread
   readonly #now: number
+  /** The turns whose id another thread has and keeps, with that thread. */
+  readonly #shared: ReadonlyMap<MessageId, ThreadId>
   readonly #problems: Problem[] = []
   readonly #coverage = new SeqCoverage()
   readonly #open = new Map<Seq, OpenTurn>()
@@ -30,15 +33,24 @@ export class ThreadCheck {
   #lastMessage: AuditMessage | undefined
   #runsTurn = false
 
-  constructor(thread: AuditThread, now: number) {
+  constructor(
+    thread: AuditThread,
+    now: number,
+    shared: ReadonlyMap<MessageId, ThreadId> = new Map<MessageId, ThreadId>(),
+  ) {
     this.thread = thread
     this.#now = now
+    this.#shared = shared
+    const { threadId, ownerId } = thread
+    if (threadId === '') this.#findEmptyId('this thread')
+    if (ownerId === '') this.#findEmptyId('the owner of this thread')
   }
 
   addMessage(row: AuditMessage): void {
     const { seq, bodySeq, messageId, role } = row
     this.#cover(seq, bodySeq ?? seq)
     this.#lastMessage = row
+    this.#checkIds(row)
     if (role !== 'assistant') {
       if (isReadableUserBody(row.body)) return
       const change = { kind: 'set-message', seq, body: mendUserBody(row) } as const
@@ -184,6 +196,41 @@ export class ThreadCheck {
     this.#problems.push({ kind: 'seq-overlap', threadId, seq, ...ofTurn(row), what, mend })
   }
 
+  #checkIds(row: AuditMessage): void {
+    const { messageId, seq, role } = row
+    const mend = role === 'assistant' ? this.#planRename(row) : nothing
+    if (messageId === '') this.#findEmptyId('this message', { messageId, seq, mend })
+    for (const { callId } of row.calls) {
+      if (callId === '') this.#findEmptyId('this call', { messageId, callId })
+    }
+    const keeper = role === 'assistant' ? this.#shared.get(messageId) : undefined
+    if (keeper === undefined) return
+    const { threadId } = this.thread
+    const what = `A turn of thread ${keeper} has the same id, and whoever asks for it is given one of the two.`
+    this.#problems.push({ kind: 'shared-turn', threadId, messageId, what, mend })
+  }
+
+  /**
+   * Not while it runs, since its run writes under the id that it knows, and not once it is retired, since the
+   * event that retired it names the id: readers would show the turn again.
+   */
+  #planRename({ messageId: turnId, seq, isRetired }: AuditMessage): Mend {
+    const { threadId, lease } = this.thread
+    const isRunning = lease?.turnId === turnId && lease.isHeld
+    if (isRetired || isRunning) return nothing
+    const to = `turn-${hash('sha256', `${threadId}\n${seq}`).slice(0, 32)}` as MessageId
+    return { kind: 'rows', changes: [{ kind: 'rename-turn', turn: { turnId, seq }, to }] }
+  }
+
+  #findEmptyId(
+    whose: string,
+    place: Partial<Pick<Problem, 'messageId' | 'callId' | 'seq' | 'mend'>> = {},
+  ): void {
+    const { threadId } = this.thread
+    const what = `The id of ${whose} is empty, so nobody can ask for it.`
+    this.#problems.push({ kind: 'empty-id', threadId, mend: nothing, ...place, what })
+  }
+
   #findUnreadable(row: AuditMessage): void {
     const { seq, messageId } = row
     const change = { kind: 'set-message', seq, body: mendTurnBody(row), status: 'ended' } as const
@@ -197,6 +244,8 @@ export class ThreadCheck {
     this.#problems.push({ ...problem, threadId, mend: { kind: 'rows', changes } })
   }
 }
+
+const nothing: Mend = { kind: 'none' }
 
 const ofTurn = ({ turn }: AuditEvent) => (turn === null ? {} : { messageId: turn.turnId })
 

@@ -7,6 +7,8 @@ export type ProblemKind =
   | 'seq-gap'
   | 'seq-overlap'
   | 'thread-seq'
+  | 'shared-turn'
+  | 'empty-id'
   | 'stuck-turn'
   | 'stale-lease'
   | 'open-call'

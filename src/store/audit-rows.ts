@@ -1,4 +1,4 @@
-import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type {
   AuditCall,
@@ -20,13 +20,15 @@ export interface AuditTables<Key> {
   readonly threads: {
     readonly key: Key
     readonly threadId: ThreadId
+    readonly ownerId: OwnerId
     readonly seq: Seq
     readonly lease: AuditLease | null
   }
   /** In order of seq. */
-  readonly messages: Omit<AuditMessage, 'kind' | 'isOpen' | 'calls'> & {
+  readonly messages: Omit<AuditMessage, 'kind' | 'isOpen' | 'isRetired' | 'calls'> & {
     readonly key: Key
     readonly isOpen: Flag
+    readonly isRetired: Flag
   }
   /** By their first event, then by their last: one row may claim a number inside of another. */
   readonly events: {
@@ -132,8 +134,8 @@ export async function* mergeAuditRows<Key>(
       rows.push({ kind: 'orphan-rows', key: String(key), rows: orphans })
       continue
     }
-    const { threadId, seq, lease } = thread
-    rows.push({ kind: 'thread', threadId, seq, lease })
+    const { threadId, ownerId, seq, lease } = thread
+    rows.push({ kind: 'thread', threadId, ownerId, seq, lease })
     threads.skip()
     for (;;) {
       // Awaited only where there is something to wait for: this runs for every row.
@@ -150,6 +152,7 @@ export async function* mergeAuditRows<Key>(
           ...message,
           kind: 'message',
           isOpen: Boolean(message.isOpen),
+          isRetired: Boolean(message.isRetired),
           calls: await readCalls(key, message.seq, isTurn),
         })
         messages.skip()

@@ -1,4 +1,4 @@
-import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
@@ -10,6 +10,8 @@ import type { Thread } from '../core/thread.ts'
 export interface StoreAudit {
   /** Of these turns, the ones that exist, and where. */
   findTurns(ids: readonly MessageId[]): Promise<readonly TurnHome[]>
+  /** The turns whose id another thread has too; those that must keep it first, of each id one after the other. */
+  findSharedTurns(): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
   listThreads(): AsyncIterable<Thread>
   /** All rows of one snapshot, thread by thread, in order of seq; of one thread, if named. */
@@ -34,6 +36,7 @@ export type AuditRow = AuditThread | AuditMessage | AuditEvent | OrphanCall | Or
 export interface AuditThread {
   readonly kind: 'thread'
   readonly threadId: ThreadId
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly lease: AuditLease | null
 }
@@ -54,6 +57,8 @@ export interface AuditMessage {
   readonly body: string | null
   readonly bodySeq: Seq | null
   readonly createdAt: number
+  /** No longer shown, by an event that names its id. */
+  readonly isRetired: boolean
   readonly calls: readonly AuditCall[]
 }
 
@@ -139,6 +144,8 @@ export type RowChange =
       readonly body?: string
       readonly isOpen?: true
     }
+  /** The turn at a place, and all that is in it, under another id. */
+  | { readonly kind: 'rename-turn'; readonly turn: TurnRef; readonly to: MessageId }
   /** Put in the place of what stood there, if anything did, and outside of any batch. */
   | {
       readonly kind: 'set-event'

@@ -1,5 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { CallId, Seq } from '../core/ids.ts'
+import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { RepairRequest, RepairStep, TurnRef } from './audit.ts'
 import { splitBatch } from './event-batch.ts'
@@ -31,20 +31,27 @@ export interface RepairScope {
   readonly calls: readonly CallId[]
   /** Every row that has any of these numbers; nothing where `last` is 0. */
   readonly events: { readonly first: Seq; readonly last: Seq }
+  /** Every row of events and calls that names one of these turns by its id. */
+  readonly turns: readonly MessageId[]
 }
 
 export function scopeOfRepair(steps: readonly RepairStep[]): RepairScope {
   const messages = new Set<Seq>()
   const calls = new Set<CallId>()
+  const turns = new Set<MessageId>()
   let [first, last] = [Number.MAX_SAFE_INTEGER, 0]
   for (const step of steps) {
     if (step.kind === 'set-message') messages.add(step.seq)
+    if (step.kind === 'rename-turn') {
+      messages.add(step.turn.seq)
+      turns.add(step.turn.turnId)
+    }
     if (step.kind === 'set-call' || step.kind === 'remove-call') calls.add(step.callId)
     if (step.kind !== 'set-event' && step.kind !== 'remove-event') continue
     first = Math.min(first, step.seq)
     last = Math.max(last, step.seq)
   }
-  return { messages: [...messages], calls: [...calls], events: { first, last } }
+  return { messages: [...messages], calls: [...calls], events: { first, last }, turns: [...turns] }
 }
 
 /**
@@ -79,7 +86,10 @@ export function planRepair(
     events: new TableDraft('events', rows.events),
     calls: new TableDraft('calls', rows.calls),
   }
-  const records = steps.map((step) => {
+  // Renames come last: other steps name the turn by its old id, and their rows would be left without a turn.
+  const isRename = (step: RepairStep) => step.kind === 'rename-turn'
+  const ordered = [...steps.filter((step) => !isRename(step)), ...steps.filter(isRename)]
+  const records = ordered.map((step) => {
     const before = applyStep(tables, step, dialect)
     return toRecord(step.problem, dialect.toText(step.note), before)
   })
@@ -161,6 +171,16 @@ function applyStep(
         ...(step.body === undefined ? {} : { body: step.body }),
         ...(step.isOpen === undefined ? {} : { is_sealed: no }),
       }))
+    case 'rename-turn': {
+      const { turn, to: message_id } = step
+      // Where rows name their turn by its place, none of them has the column.
+      for (const table of [events, calls]) {
+        for (const row of [...table.rows()]) {
+          if (row['message_id'] === turn.turnId) table.put({ ...row, message_id })
+        }
+      }
+      return messages.change(turn.seq, (row) => ({ ...row, message_id }))
+    }
     case 'set-event': {
       const { seq, at, payload } = step
       const before = takeEventOut(events, seq)

@@ -11,13 +11,13 @@ export function createAuditSql(schema: string) {
     AND m.message_id = ${row}.message_id AND m.role = 'assistant'`
   return {
     scans: {
-      threads: `SELECT id AS key, id AS "threadId", seq, CASE WHEN lease_turn IS NOT NULL THEN
+      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
             'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
       messages: `SELECT m.thread_id AS key, m.seq, m.message_id AS "messageId", m.role, m.status,
           m.body, m.body_seq AS "bodySeq", m.created_at AS "createdAt",
-          NOT m.is_sealed AS "isOpen"
+          NOT m.is_sealed AS "isOpen", m.retired_seq IS NOT NULL AS "isRetired"
         FROM ${schema}.messages m ${ofThread('m.thread_id')} ORDER BY m.thread_id, m.seq`,
       events: `SELECT e.thread_id AS key, e.seq, e.size, e.commit_seq AS "commitSeq", e.at,
           e.payload, e.message_id IS NOT NULL AS "ofTurn",
@@ -37,16 +37,37 @@ export function createAuditSql(schema: string) {
       `SELECT message_id AS "turnId", thread_id AS "threadId" FROM ${schema}.messages
        WHERE role = 'assistant' AND message_id = ANY ($1)`,
     ),
+    findSharedTurns: statement(
+      'find-shared-turns',
+      `SELECT m.message_id AS "turnId", m.thread_id AS "threadId" FROM ${schema}.messages m
+       JOIN ${schema}.threads t ON t.id = m.thread_id
+       WHERE m.role = 'assistant' AND m.message_id IN (
+         SELECT message_id FROM ${schema}.messages WHERE role = 'assistant'
+         GROUP BY message_id HAVING count(DISTINCT thread_id) > 1)
+       ORDER BY m.message_id, (m.status = 'running' OR m.retired_seq IS NOT NULL) DESC,
+         m.created_at, m.thread_id, m.seq`,
+    ),
     lockThread: statement(
       'lock-thread',
       `SELECT seq FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
     ),
     setSeq: statement('set-seq', `UPDATE ${schema}.threads SET seq = $2 WHERE id = $1`),
-    /** Every row that has a number from the first to the last. */
+    /** Every row that has a number from the first to the last, or names one of the turns. */
     readEvents: statement(
       'read-events',
       `SELECT row_to_json(t)::text AS row FROM ${schema}.events t
-       WHERE t.thread_id = $1 AND t.seq >= $2 AND t.seq - t.size < $3`,
+       WHERE t.thread_id = $1
+         AND (t.seq >= $2 AND t.seq - t.size < $3 OR t.message_id = ANY ($4::text[]))`,
+    ),
+    readCalls: statement(
+      'read-calls',
+      `SELECT row_to_json(t)::text AS row FROM ${schema}.calls t WHERE t.thread_id = $1
+         AND (t.call_id = ANY ($2::text[]) OR t.message_id = ANY ($3::text[]))`,
+    ),
+    readMessages: statement(
+      'read-messages',
+      `SELECT row_to_json(t)::text AS row FROM ${schema}.messages t
+       WHERE t.thread_id = $1 AND t.seq = ANY ($2::bigint[])`,
     ),
     rows: {
       messages: rowStatements(schema, 'messages', 'bigint'),
@@ -77,12 +98,10 @@ export function createAuditSql(schema: string) {
 function rowStatements(schema: string, table: LedgerTable, type: 'bigint' | 'text') {
   const rows = `FROM ${schema}.${table} t WHERE t.thread_id = $1`
   const byKey = `${rows} AND t.${rowKeys[table]} = ANY ($2::${type}[])`
-  const read = 'SELECT row_to_json(t)::text AS row'
   // Of an event, a number that another row has stays that row's. Whatever else is refused is a fault.
   const onConflict = table === 'events' ? 'ON CONFLICT (thread_id, seq) DO NOTHING' : ''
   return {
-    readByKey: statement(`read-${table}`, `${read} ${byKey}`),
-    readAll: statement(`read-all-${table}`, `${read} ${rows}`),
+    readAll: statement(`read-all-${table}`, `SELECT row_to_json(t)::text AS row ${rows}`),
     remove: statement(`remove-${table}`, `DELETE ${byKey}`),
     insert: statement(
       `insert-${table}`,

@@ -75,6 +75,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
 
   return {
     findTurns: (ids) => database.run<TurnHome>(sql.findTurns, [ids]),
+    findSharedTurns: () => database.run<TurnHome>(sql.findSharedTurns, []),
     listThreads: () => snapshot(list),
     scan: (only) => snapshot((client) => mergeAuditRows(createSource(client, only ?? null))),
     // PostgreSQL has no quick look at its own files; it says what it meets while it reads.
@@ -84,12 +85,12 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
         const { threadId, expectedSeq, at, steps } = request
         const [found] = await run<{ readonly seq: number }>(sql.lockThread, [threadId])
         if (found?.seq !== expectedSeq) return 'stale'
-        const { messages, calls, events } = scopeOfRepair(steps)
-        const { rows } = sql
+        const { messages, calls, events, turns } = scopeOfRepair(steps)
+        const { first, last } = events
         const before = {
-          messages: await readRows(run, rows.messages.readByKey, [threadId, messages]),
-          events: await readRows(run, sql.readEvents, [threadId, events.first, events.last]),
-          calls: await readRows(run, rows.calls.readByKey, [threadId, calls]),
+          messages: await readRows(run, sql.readMessages, [threadId, messages]),
+          events: await readRows(run, sql.readEvents, [threadId, first, last, turns]),
+          calls: await readRows(run, sql.readCalls, [threadId, calls, turns]),
         }
         const writes = planRepair(request, before, {
           ofThread: { thread_id: threadId },

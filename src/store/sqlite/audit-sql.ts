@@ -5,10 +5,10 @@ const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.
 
 export const auditSql = {
   scans: {
-    threads: `SELECT thread AS key, id AS threadId, seq, lease_holder AS holder,
+    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, lease_holder AS holder,
       lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
-      NOT is_sealed AS isOpen, body, body_seq AS bodySeq, created_at AS createdAt
+      NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq, created_at AS createdAt
       FROM messages ${ofThread('messages')} ORDER BY thread, seq`,
     events: `SELECT e.thread AS key, e.seq, e.size, e.commit_seq AS commitSeq, e.at, e.payload,
       e.turn IS NOT NULL AS ofTurn, m.message_id AS turnId, m.seq AS turnSeq, m.body_seq AS bodySeq
@@ -23,6 +23,14 @@ export const auditSql = {
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,
+
+  findSharedTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
+    JOIN threads t ON t.thread = m.thread
+    WHERE m.role = 'assistant' AND m.message_id IN (
+      SELECT message_id FROM messages WHERE role = 'assistant'
+      GROUP BY message_id HAVING count(DISTINCT thread) > 1)
+    ORDER BY m.message_id, m.status = 'running' OR m.retired_seq IS NOT NULL DESC, m.created_at,
+      m.thread, m.seq`,
 
   readByKey: (table: LedgerTable, key: string) =>
     `SELECT * FROM ${table} WHERE thread = ? AND ${key} IN (SELECT value FROM json_each(?))`,

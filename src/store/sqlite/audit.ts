@@ -76,6 +76,10 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
       const found = lookup.prepare(auditSql.findTurns).all(JSON.stringify(ids))
       return found as unknown as readonly TurnHome[]
     },
+    findSharedTurns: async () =>
+      transaction('BEGIN', (db) =>
+        db.prepare(auditSql.findSharedTurns).all(),
+      ) as unknown as readonly TurnHome[],
     listThreads: () =>
       snapshot((db) => iterateRows(db, auditSql.listThreads)) as AsyncGenerator<Thread>,
     scan: (only) =>
