@@ -13,7 +13,7 @@ export interface RepairContext {
   readonly now: () => number
 }
 
-/** Rows first: an append is judged by them. Whether it helped is seen by looking again. */
+/** Rows first, since an append is planned on what is read from them. Whether it helped shows when the thread is checked again. */
 export async function repairThread(
   context: RepairContext,
   threadId: ThreadId,

@@ -4,13 +4,16 @@ import type { TurnStatus } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
 
 /**
- * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Nothing
- * else reads rows; everything that people see is made by the fold.
+ * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Only the check reads
+ * rows without the fold: what people see must come from events alone, or a reload could differ from the live view.
  */
 export interface StoreAudit {
   /** Of these turns, the ones that exist, and where. */
   findTurns(ids: readonly MessageId[]): Promise<readonly TurnHome[]>
-  /** The turns whose id another thread has too; those that must keep it first, of each id one after the other. */
+  /**
+   * The turns of ids that several turns have, id by id; of each id the one that keeps it first: one that is running or
+   * was retired, then the oldest. Two of one thread are no damage: an id is unique among what is shown.
+   */
   findSharedTurns(): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
   listThreads(): AsyncIterable<Thread>
@@ -22,7 +25,7 @@ export interface StoreAudit {
   repair(request: RepairRequest): Promise<'repaired' | 'stale'>
   /** Removes the rows of a thread that does not exist, and keeps them in the record. */
   removeOrphans(key: string, at: number): Promise<void>
-  /** Gives back what it holds. The store does this when it is closed. */
+  /** Closes its connections. The store calls this when it is closed. */
   close(): void
 }
 

@@ -43,7 +43,7 @@ export function createAuditSql(schema: string) {
        JOIN ${schema}.threads t ON t.id = m.thread_id
        WHERE m.role = 'assistant' AND m.message_id IN (
          SELECT message_id FROM ${schema}.messages WHERE role = 'assistant'
-         GROUP BY message_id HAVING count(DISTINCT thread_id) > 1)
+         GROUP BY message_id HAVING count(*) > 1)
        ORDER BY m.message_id, (m.status = 'running' OR m.retired_seq IS NOT NULL) DESC,
          m.created_at, m.thread_id, m.seq`,
     ),

@@ -8,7 +8,8 @@ export const auditSql = {
     threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, lease_holder AS holder,
       lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
-      NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq, created_at AS createdAt
+      NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq,
+      created_at AS createdAt
       FROM messages ${ofThread('messages')} ORDER BY thread, seq`,
     events: `SELECT e.thread AS key, e.seq, e.size, e.commit_seq AS commitSeq, e.at, e.payload,
       e.turn IS NOT NULL AS ofTurn, m.message_id AS turnId, m.seq AS turnSeq, m.body_seq AS bodySeq
@@ -28,7 +29,7 @@ export const auditSql = {
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (
       SELECT message_id FROM messages WHERE role = 'assistant'
-      GROUP BY message_id HAVING count(DISTINCT thread) > 1)
+      GROUP BY message_id HAVING count(*) > 1)
     ORDER BY m.message_id, m.status = 'running' OR m.retired_seq IS NOT NULL DESC, m.created_at,
       m.thread, m.seq`,
 
