@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { parseCallId } from '../../src/core/ids.ts'
 import { callsOf, isTurn } from '../../src/core/message.ts'
-import { checkStore } from '../../src/engine/check/check-store.ts'
+import { checkStore } from '../../src/audit/check-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {

@@ -57,3 +57,21 @@ function fingerprint(text: string): string {
   }
   return (hash >>> 0).toString(36)
 }
+
+/** How many entries a page has when nobody says. */
+export const defaultLimit = 25
+const mostEntries = 200
+
+/** PG5: a limit outside 1–200 is refused, never quietly changed. */
+export function parseLimit(value: unknown, name = 'limit'): number {
+  const limit = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (
+    typeof limit !== 'number' ||
+    !Number.isSafeInteger(limit) ||
+    limit < 1 ||
+    limit > mostEntries
+  ) {
+    throw new HoldfastError('bad-limit', `"${name}" is a whole number from 1 to ${mostEntries}.`)
+  }
+  return limit
+}

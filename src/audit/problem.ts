@@ -1,12 +1,14 @@
-import type { CallId, MessageId, Seq } from '../../core/ids.ts'
-import type { RowChange } from '../../store/audit.ts'
+import type { CallId, MessageId, Seq } from '../core/ids.ts'
+import type { RowChange } from '../store/audit.ts'
 
-/** Every kind of damage that is known. What each means is told in docs/guides/check.md. */
+/** Every kind of damage that is known. docs/guides/check.md says what each means. */
 export type ProblemKind =
   | 'damaged-file'
   | 'seq-gap'
   | 'seq-overlap'
   | 'thread-seq'
+  | 'shared-turn'
+  | 'empty-id'
   | 'stuck-turn'
   | 'stale-lease'
   | 'open-call'

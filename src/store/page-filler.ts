@@ -1,4 +1,4 @@
-import { comparePlaces, type Place } from './cursor.ts'
+import { comparePlaces, type Place } from '../protocol/page-query.ts'
 
 /** What must stand on one page together, such as a call and its results. */
 export interface PageSlice<Item> {

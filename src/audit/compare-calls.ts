@@ -1,62 +1,74 @@
-import { type Call, isOpenCall, isOpenState } from '../../core/call.ts'
-import { outcomeAtEnd } from '../../core/change-call.ts'
-import type { CallId } from '../../core/ids.ts'
-import { isJsonObject } from '../../core/json.ts'
-import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
-import { callsOf, type Turn } from '../../core/message.ts'
-import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
-import { isInFlight } from '../../store/plan-commit.ts'
-import { readStoredJson } from '../../store/stored-output.ts'
-import { toSnapshot } from '../../store/turn-snapshot.ts'
+import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
+import type { CallId, Seq } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import { type CallLifecycle, lifecycleOf } from '../core/lifecycle.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
+import { isInFlight } from '../store/plan-commit.ts'
+import { readStoredJson } from '../store/stored-output.ts'
+import { toSnapshot } from '../store/turn-snapshot.ts'
 import type { Problem, ProblemKind } from './problem.ts'
 
-export interface ToldTurn {
+export interface ExpectedTurn {
   readonly row: AuditMessage
   readonly turn: Turn
   /** The event that gave a call its result, where it is not in the body. */
   readonly settledBy: ReadonlyMap<CallId, AuditEvent>
 }
 
+/** A call and its order among those of its turn, as `planCommit` numbers them. */
+interface PlacedCall {
+  readonly call: Call
+  readonly order: Seq
+}
+
 type Found = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
 
-/** What the facts say of a turn's calls against what the rows of the calls say. */
-export function compareCalls(told: ToldTurn): readonly Found[] {
-  const { row, turn } = told
+/** Compares the calls of a turn, as its events have them, with the rows of the calls. */
+export function compareCalls(expected: ExpectedTurn): readonly Found[] {
+  const { row, turn } = expected
   const rows = new Map(row.calls.map((call) => [call.callId, call]))
   const closed = new Map<CallId, Call>()
   const found: Found[] = []
+  let order = turn.seq
   for (const call of callsOf(turn)) {
+    order++
     const mine = rows.get(call.id)
     rows.delete(call.id)
-    found.push(...compareCall(told, call, mine, closed))
+    found.push(...compareCall(expected, { call, order }, mine, closed))
   }
   for (const { callId, name } of rows.values()) {
     const what = `A call of "${name}" that nothing in the turn knows of.`
-    found.push(say(told, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]))
+    found.push(toFound(expected, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]))
   }
   const [first, ...more] = found
   if (closed.size === 0 || first === undefined) return found
-  // The body is one row: written once, for all calls that it tells otherwise now.
+  // The body is one row: it is written once, with every call that is closed here.
   const body = toSnapshot(replaceCalls(turn, closed))
   const changes = [...first.changes, { kind: 'set-message', seq: row.seq, body } as const]
   return [{ ...first, changes }, ...more]
 }
 
 function compareCall(
-  told: ToldTurn,
-  call: Call,
+  expected: ExpectedTurn,
+  placed: PlacedCall,
   row: AuditCall | undefined,
   closed: Map<CallId, Call>,
 ): readonly Found[] {
-  const { turn } = told
+  const { turn } = expected
+  const { call } = placed
   const { progress } = turn
   const callId = call.id
   const life = lifecycleOf(call)
   if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
-    const lost = loseResult(told, call, closed)
+    const lost = loseResult(expected, call, closed)
     const what = `The call of "${call.name}" succeeded and its result is not there.`
     return [
-      say(told, 'missing-result', callId, what, [...lost.changes, put(told, call, row, lost.life)]),
+      toFound(expected, 'missing-result', callId, what, [
+        ...lost.changes,
+        toCallChange(expected, placed, row, lost.life),
+      ]),
     ]
   }
   if (progress.status === 'ended' && isOpenCall(call)) {
@@ -64,21 +76,31 @@ function compareCall(
     const { endedAt } = progress
     closed.set(callId, { ...call, ...outcome, endedAt })
     const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
-    return [say(told, 'open-call', callId, what, [put(told, call, row, outcome.state)])]
+    return [
+      toFound(expected, 'open-call', callId, what, [
+        toCallChange(expected, placed, row, outcome.state),
+      ]),
+    ]
   }
-  if (isFalselyUnknown(turn, call) && told.settledBy.get(callId) === undefined) {
+  if (isFalselyUnknown(turn, call) && expected.settledBy.get(callId) === undefined) {
     closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
     const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
-    return [say(told, 'false-unknown', callId, what, [put(told, call, row, 'interrupted')])]
+    return [
+      toFound(expected, 'false-unknown', callId, what, [
+        toCallChange(expected, placed, row, 'interrupted'),
+      ]),
+    ]
   }
   // While its turn runs, a call between the model and its result has no row, or one from before.
   const mayLag = progress.status === 'running' && isInFlight(life)
   if (mayLag && (row === undefined || row.output === 'none')) return []
   if (row === undefined) {
     const what = `The call of "${call.name}" has no row of its own.`
-    return [say(told, 'missing-call', callId, what, [put(told, call, row, life)])]
+    return [
+      toFound(expected, 'missing-call', callId, what, [toCallChange(expected, placed, row, life)]),
+    ]
   }
-  return compareRow(told, row, life)
+  return compareRow(expected, row, life)
 }
 
 /**
@@ -92,31 +114,33 @@ const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
   call.state === 'unknown' &&
   call.resolution === undefined
 
-function compareRow(told: ToldTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
+function compareRow(expected: ExpectedTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
   const { callId, name } = row
   const change = { kind: 'set-call', callId, life } as const
   if (life !== 'succeeded' && row.output !== 'none') {
     const what = `The call of "${name}" is ${life} and has a result.`
-    return [say(told, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
+    return [toFound(expected, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
   }
   if (life !== row.life) {
-    const isOver = told.turn.progress.status === 'ended'
+    const isOver = expected.turn.progress.status === 'ended'
     const kind =
       isOver && row.life !== 'skipped' && isOpenState(row.life) ? 'open-call' : 'life-differs'
-    const what = `The row of the call of "${name}" says ${row.life}, its facts say ${life}.`
-    return [say(told, kind, callId, what, [change])]
+    const what = `The row of the call of "${name}" says ${row.life}, its events say ${life}.`
+    return [toFound(expected, kind, callId, what, [change])]
   }
   const quotes = (['input', 'output', 'modelOutput'] as const).filter(
     (column) => row[column] === 'broken',
   )
   if (quotes.length === 0) return []
   const what = `Of the call of "${name}", ${quotes.join(' and ')} cannot be read as JSON.`
-  return [say(told, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }])]
+  return [
+    toFound(expected, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }]),
+  ]
 }
 
 /** Nothing can bring a result back; what can be mended is that it is said to be there. */
 function loseResult(
-  { settledBy }: ToldTurn,
+  { settledBy }: ExpectedTurn,
   call: Call,
   closed: Map<CallId, Call>,
 ): { readonly life: CallLifecycle; readonly changes: readonly RowChange[] } {
@@ -127,12 +151,12 @@ function loseResult(
     return { life: 'interrupted', changes: [] }
   }
   const payload = readStoredJson(event.payload)
-  const told = isJsonObject(payload) ? payload : {}
-  const resolution = isJsonObject(told.resolution) ? told.resolution : undefined
+  const stored = isJsonObject(payload) ? payload : {}
+  const resolution = isJsonObject(stored.resolution) ? stored.resolution : undefined
   const truth =
     resolution === undefined
-      ? { ...told, outcome: { state: 'interrupted', cause: 'crashed' } }
-      : { ...told, resolution: { ...resolution, kind: 'skip' } }
+      ? { ...stored, outcome: { state: 'interrupted', cause: 'crashed' } }
+      : { ...stored, resolution: { ...resolution, kind: 'skip' } }
   const { seq, turn, at } = event
   return {
     life: resolution === undefined ? 'interrupted' : 'skipped',
@@ -140,20 +164,20 @@ function loseResult(
   }
 }
 
-function put(
-  { row: { messageId: turnId, seq } }: ToldTurn,
-  call: Call,
+function toCallChange(
+  { row: { messageId: turnId, seq } }: ExpectedTurn,
+  { call, order }: PlacedCall,
   row: AuditCall | undefined,
   life: CallLifecycle,
 ): RowChange {
   const { id: callId, name } = call
   if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }
   const input = call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null
-  return { kind: 'add-call', callId, turn: { turnId, seq }, name, life, input }
+  return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, life, input }
 }
 
-function say(
-  { row }: ToldTurn,
+function toFound(
+  { row }: ExpectedTurn,
   kind: ProblemKind,
   callId: CallId,
   what: string,

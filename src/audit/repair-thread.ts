@@ -1,10 +1,10 @@
-import { assertNever } from '../../core/assert-never.ts'
-import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import { planTurnEnd } from '../../core/plan-turn-end.ts'
-import type { RepairStep, StoreAudit } from '../../store/audit.ts'
-import { commitAppend } from '../../store/commit-append.ts'
-import type { LeaseUse } from '../../store/lease.ts'
-import type { Store } from '../../store/store.ts'
+import { assertNever } from '../core/assert-never.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { RepairStep, StoreAudit } from '../store/audit.ts'
+import { commitAppend } from '../store/commit-append.ts'
+import type { LeaseUse } from '../store/lease.ts'
+import type { Store } from '../store/store.ts'
 import type { Problem } from './problem.ts'
 
 export interface RepairContext {
@@ -13,7 +13,7 @@ export interface RepairContext {
   readonly now: () => number
 }
 
-/** Rows first: an append is judged by them. Whether it helped is seen by looking again. */
+/** Rows first, since an append is planned on what is read from them. Whether it helped shows when the thread is checked again. */
 export async function repairThread(
   context: RepairContext,
   threadId: ThreadId,

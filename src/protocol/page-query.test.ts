@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseCursor, toCursor } from './cursor.ts'
-import { parseLimit } from './limit.ts'
+import { parseCursor, parseLimit, toCursor } from './page-query.ts'
 
 it('[PG4] gives back the place that a cursor was made of', () => {
   for (const place of [1, 2, 35, 36, 1_000_000, Number.MAX_SAFE_INTEGER]) {

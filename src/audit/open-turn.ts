@@ -1,12 +1,12 @@
-import { needsPerson } from '../../core/call.ts'
-import type { TurnEvent } from '../../core/event.ts'
-import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import type { CallId } from '../../core/ids.ts'
-import { callsOf, type Turn } from '../../core/message.ts'
-import type { AuditEvent, AuditLease, AuditMessage } from '../../store/audit.ts'
-import { readToldTurn } from './told-turn.ts'
+import { needsPerson } from '../core/call.ts'
+import type { TurnEvent } from '../core/event.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import type { CallId } from '../core/ids.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import type { AuditEvent, AuditLease, AuditMessage } from '../store/audit.ts'
+import { readExpectedTurn } from './expected-turn.ts'
 
-/** A turn that has facts besides its body, while they are read. */
+/** A turn that has events besides its body, folded while they are read. */
 export class OpenTurn {
   readonly row: AuditMessage
   readonly settledBy = new Map<CallId, AuditEvent>()
@@ -18,19 +18,19 @@ export class OpenTurn {
 
   constructor(row: AuditMessage) {
     const { messageId, seq, createdAt } = row
-    const told = readToldTurn(row)
+    const body = readExpectedTurn(row)
     this.row = row
-    this.isBodyReadable = row.body === null || told !== null
-    this.#turn = told ?? emptyTurn(messageId, seq, createdAt)
+    this.isBodyReadable = row.body === null || body !== null
+    this.#turn = body ?? emptyTurn(messageId, seq, createdAt)
     this.#hasStart = row.body !== null
     this.#lastAt = createdAt
   }
 
-  /** False: it settles a call that had been settled already. */
+  /** Returns false, and leaves the event out, if it settles a call that had been settled already. */
   add(row: AuditEvent, event: TurnEvent): boolean {
     this.#lastAt = Math.max(this.#lastAt, event.at)
     if (event.seq === this.row.seq) this.#hasStart = true
-    // Text cannot contradict anything, and there is much of it.
+    // Text cannot contradict any row, and it is most of what a turn has: folding it would cost time and memory.
     if (/^(?:text|item)-|^call-(?:input|progressed)/.test(event.type)) return true
     if (event.type === 'call-settled' || event.type === 'call-resolved') {
       if (event.type === 'call-settled' && this.settledBy.has(event.callId)) return false
@@ -52,7 +52,7 @@ export class OpenTurn {
     return this.#hasStart
   }
 
-  /** Why nobody will ever carry it on. */
+  /** Returns why nobody will ever carry the turn on; undefined if somebody may. */
   findStuck(lease: AuditLease | null, now: number): string | undefined {
     const { progress, id, replyTo } = this.turn
     const isQuiet = this.#lastAt < now - quietMs

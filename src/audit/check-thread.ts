@@ -1,19 +1,29 @@
-import { isTurnEvent } from '../../core/event.ts'
-import type { MessageId, Seq } from '../../core/ids.ts'
-import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../../store/audit.ts'
-import { compareCalls, type ToldTurn } from './compare-calls.ts'
-import { isReadableUserBody, mendTurnBody, mendUserBody } from './mend-body.ts'
-import { NumberLine } from './number-line.ts'
+import { hash } from 'node:crypto'
+import { isTurnEvent } from '../core/event.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
+import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
 import { OpenTurn } from './open-turn.ts'
-import type { Problem } from './problem.ts'
-import { lostPayload, readLost, readRewritten, readToldEvent, readToldTurn } from './told-turn.ts'
+import type { Mend, Problem } from './problem.ts'
+import {
+  isReadableUserBody,
+  lostPayload,
+  mendTurnBody,
+  mendUserBody,
+  readExpectedEvent,
+  readExpectedTurn,
+  readLost,
+  readRewritten,
+} from './expected-turn.ts'
 
-/** Everything that can be wrong in one thread, found while its rows go by in order of seq. */
+/** Finds everything that can be wrong in one thread. It is given the rows in order of seq and holds none of its ended turns. */
 export class ThreadCheck {
   readonly thread: AuditThread
   readonly #now: number
+  /** The turns whose id another thread has and keeps, with that thread. */
+  readonly #shared: ReadonlyMap<MessageId, ThreadId>
   readonly #problems: Problem[] = []
-  readonly #line = new NumberLine()
+  readonly #coverage = new SeqCoverage()
   readonly #open = new Map<Seq, OpenTurn>()
   /** Events that no reader sees, by their turn. */
   readonly #unseen = new Map<
@@ -23,15 +33,24 @@ export class ThreadCheck {
   #lastMessage: AuditMessage | undefined
   #runsTurn = false
 
-  constructor(thread: AuditThread, now: number) {
+  constructor(
+    thread: AuditThread,
+    now: number,
+    shared: ReadonlyMap<MessageId, ThreadId> = new Map<MessageId, ThreadId>(),
+  ) {
     this.thread = thread
     this.#now = now
+    this.#shared = shared
+    const { threadId, ownerId } = thread
+    if (threadId === '') this.#findEmptyId('this thread')
+    if (ownerId === '') this.#findEmptyId('the owner of this thread')
   }
 
   addMessage(row: AuditMessage): void {
     const { seq, bodySeq, messageId, role } = row
     this.#cover(seq, bodySeq ?? seq)
     this.#lastMessage = row
+    this.#checkIds(row)
     if (role !== 'assistant') {
       if (isReadableUserBody(row.body)) return
       const change = { kind: 'set-message', seq, body: mendUserBody(row) } as const
@@ -43,7 +62,7 @@ export class ThreadCheck {
       this.#open.set(seq, new OpenTurn(row))
       return
     }
-    const turn = readToldTurn(row)
+    const turn = readExpectedTurn(row)
     if (turn === null) this.#findUnreadable(row)
     else this.#checkTurn({ row, turn, settledBy: new Map() })
   }
@@ -62,7 +81,7 @@ export class ThreadCheck {
       return
     }
     if (isElsewhere) this.#findOverlap(row)
-    const event = readToldEvent(row)
+    const event = readExpectedEvent(row)
     if (event.type === 'unreadable') {
       const what = `An event cannot be read: ${event.reason}`
       this.#find({ kind: 'unreadable-event', seq, ...ofTurn(row), what }, [lose(row, turn)])
@@ -121,22 +140,22 @@ export class ThreadCheck {
     this.#problems.push({ kind: 'stuck-turn', threadId, messageId, what: stuck, mend })
   }
 
-  #checkTurn(told: ToldTurn): void {
-    const { row, turn } = told
+  #checkTurn(expected: ExpectedTurn): void {
+    const { row, turn } = expected
     const { messageId, seq } = row
-    for (const { changes, ...found } of compareCalls(told)) this.#find(found, changes)
+    for (const { changes, ...found } of compareCalls(expected)) this.#find(found, changes)
     const { status } = turn.progress
     if (status === row.status) return
-    const what = `The row of the turn says ${row.status ?? 'nothing'}, its facts say ${status}.`
+    const what = `The row of the turn says ${row.status ?? 'nothing'}, its events say ${status}.`
     this.#find({ kind: 'status-differs', messageId, what }, [{ kind: 'set-message', seq, status }])
   }
 
   #checkEnd(): void {
     const { seq, lease, threadId } = this.thread
-    const { last } = this.#line
+    const { last } = this.#coverage
     if (last < seq) this.#findGap(last + 1, seq)
     if (last > seq) {
-      const what = `The thread stands at ${seq}, its facts at ${last}.`
+      const what = `The thread stands at ${seq}, its events at ${last}.`
       this.#find({ kind: 'thread-seq', seq: last, what }, [{ kind: 'set-seq', seq: last }])
     }
     if (lease === null || lease.isHeld || this.#runsTurn) return
@@ -155,12 +174,12 @@ export class ThreadCheck {
   }
 
   #cover(from: Seq, to: Seq): void {
-    const gap = this.#line.cover(from, to)
+    const gap = this.#coverage.cover(from, to)
     if (gap !== undefined) this.#findGap(gap.from, gap.to)
   }
 
   #findGap(from: Seq, to: Seq): void {
-    const what = from === to ? 'A fact is lost.' : `The facts from ${from} to ${to} are lost.`
+    const what = from === to ? 'An event is lost.' : `The events from ${from} to ${to} are lost.`
     const payload = lostPayload(from)
     const place = { kind: 'set-event', seq: to, turn: null, at: this.#now } as const
     this.#find({ kind: 'seq-gap', seq: to, what }, [{ ...place, payload }])
@@ -177,6 +196,41 @@ export class ThreadCheck {
     this.#problems.push({ kind: 'seq-overlap', threadId, seq, ...ofTurn(row), what, mend })
   }
 
+  #checkIds(row: AuditMessage): void {
+    const { messageId, seq, role } = row
+    const mend = role === 'assistant' ? this.#planRename(row) : nothing
+    if (messageId === '') this.#findEmptyId('this message', { messageId, seq, mend })
+    for (const { callId } of row.calls) {
+      if (callId === '') this.#findEmptyId('this call', { messageId, callId })
+    }
+    const keeper = role === 'assistant' ? this.#shared.get(messageId) : undefined
+    if (keeper === undefined) return
+    const { threadId } = this.thread
+    const what = `A turn of thread ${keeper} has the same id, and whoever asks for it is given one of the two.`
+    this.#problems.push({ kind: 'shared-turn', threadId, messageId, what, mend })
+  }
+
+  /**
+   * Not while it runs, since its run writes under the id that it knows, and not once it is retired, since the
+   * event that retired it names the id: readers would show the turn again.
+   */
+  #planRename({ messageId: turnId, seq, isRetired }: AuditMessage): Mend {
+    const { threadId, lease } = this.thread
+    const isRunning = lease?.turnId === turnId && lease.isHeld
+    if (isRetired || isRunning) return nothing
+    const to = `turn-${hash('sha256', `${threadId}\n${seq}`).slice(0, 32)}` as MessageId
+    return { kind: 'rows', changes: [{ kind: 'rename-turn', turn: { turnId, seq }, to }] }
+  }
+
+  #findEmptyId(
+    whose: string,
+    place: Partial<Pick<Problem, 'messageId' | 'callId' | 'seq' | 'mend'>> = {},
+  ): void {
+    const { threadId } = this.thread
+    const what = `The id of ${whose} is empty, so nobody can ask for it.`
+    this.#problems.push({ kind: 'empty-id', threadId, mend: nothing, ...place, what })
+  }
+
   #findUnreadable(row: AuditMessage): void {
     const { seq, messageId } = row
     const change = { kind: 'set-message', seq, body: mendTurnBody(row), status: 'ended' } as const
@@ -191,6 +245,8 @@ export class ThreadCheck {
   }
 }
 
+const nothing: Mend = { kind: 'none' }
+
 const ofTurn = ({ turn }: AuditEvent) => (turn === null ? {} : { messageId: turn.turnId })
 
 const remove = (seq: Seq): RowChange => ({ kind: 'remove-event', seq })
@@ -202,3 +258,25 @@ const lose = ({ seq, at }: AuditEvent, turn: AuditEvent['turn']): RowChange => (
   at,
   payload: lostPayload(),
 })
+
+interface Gap {
+  readonly from: Seq
+  readonly to: Seq
+}
+
+/** Which numbers of a thread its rows have; every one must be some event's (LG1). Rows come in order of seq. */
+class SeqCoverage {
+  #next: Seq = 1
+
+  /** Returns the gap before these numbers, if there is one. */
+  cover(from: Seq, to: Seq): Gap | undefined {
+    const gap = from > this.#next ? { from: this.#next, to: from - 1 } : undefined
+    this.#next = Math.max(this.#next, to + 1)
+    return gap
+  }
+
+  /** The highest number that any row has. */
+  get last(): Seq {
+    return this.#next - 1
+  }
+}
