@@ -21,5 +21,11 @@ export {
   type SimulationOptions,
   type SimulationReport,
 } from './simulation/simulate.ts'
-export type { Violation } from './simulation/violation.ts'
-export { addTally, emptyTally, type Kind, kinds, type Tally } from './simulation/tally.ts'
+export type { Violation } from './simulation/oracle.ts'
+export {
+  addCoverage,
+  type Coverage,
+  type CoverageKind,
+  coverageKinds,
+  emptyCoverage,
+} from './simulation/coverage.ts'

@@ -1,32 +1,30 @@
 import { isOpenCall } from '../../core/call.ts'
 import { callsOf } from '../../core/message.ts'
 import type { PromptMessage } from '../scripted-model.ts'
-import { findPromptFault } from './find-prompt-fault.ts'
-import type { Witness } from './witness.ts'
-import type { Report } from './violation.ts'
+import type { Report, Oracle } from './oracle.ts'
 
-/** User messages are numbered in their text, so that a prompt can be told apart and checked for gaps. */
+/** The text of a user message carries its id, so that a prompt shows which messages it contains. */
 export const userText = (id: string): string => `message <${id}>`
 const numbered = /<([^>]+)>/g
 
-/** What the model is sent is valid (ST3), and has every message that is shown (LG4, LG6). */
+/** A prompt is valid for providers (ST3) and contains every user message that the thread shows (LG4, LG6). */
 export function checkPrompt(
   process: string,
   prompt: readonly PromptMessage[],
-  witnesses: Iterable<Witness>,
+  oracles: Iterable<Oracle>,
   report: Report,
 ): void {
-  const fault = findPromptFault(prompt)
-  if (fault !== undefined) report('ST3', `a prompt ${fault}\n  ${JSON.stringify(prompt)}`)
+  const invalid = findInvalidPrompt(prompt)
+  if (invalid !== undefined) report('ST3', `a prompt ${invalid}\n  ${JSON.stringify(prompt)}`)
   const sent = prompt.flatMap(({ role, content }) =>
     role === 'user' ? [...JSON.stringify(content).matchAll(numbered)].map((match) => match[1]) : [],
   )
   const last = sent.at(-1)
-  for (const { view, lease, runSeq, events } of witnesses) {
+  for (const { view, lease, runSeq, events } of oracles) {
     const turn = view.messages.findLast((message) => message.role === 'assistant')
-    // One that was taken over may still speak of how things stood when it began.
+    // A run that lost its lease may still send a prompt of an older state; only the newest turn is checked.
     if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
-    // A person may open a call again at any time; the run hears of it with its next commit.
+    // A person may reopen a call at any time; the run learns of it with its next commit, so a prompt until then is right.
     const reopened = new Set(
       events.flatMap((event) =>
         event.type === 'call-resolved' && event.seq > runSeq ? [event.callId] : [],
@@ -44,3 +42,66 @@ export function checkPrompt(
     }
   }
 }
+
+interface PromptPart {
+  readonly type: string
+  readonly toolCallId?: string
+  readonly text?: string
+  readonly providerExecuted?: boolean
+}
+
+/** Why a provider would refuse this prompt (ST3), or undefined. */
+export function findInvalidPrompt(prompt: readonly PromptMessage[]): string | undefined {
+  const messages = prompt.filter(({ role }) => role !== 'system')
+  if (messages[0]?.role !== 'user') return 'does not begin with a user'
+  const last = messages.at(-1)?.role
+  if (last !== 'user' && last !== 'tool') return `ends with ${last}`
+  const seen = new Set<string>()
+  for (const [index, message] of messages.entries()) {
+    const parts = partsOf(message)
+    if (parts.length === 0) return `has an empty ${message.role} message`
+    if (parts.some((part) => part.type === 'text' && part.text?.trim() === '')) {
+      return `has blank text in a ${message.role} message`
+    }
+    const before = messages[index - 1]
+    const invalid =
+      message.role === 'assistant'
+        ? findInvalidAssistant(parts, messages[index + 1], seen)
+        : message.role === 'tool'
+          ? before?.role === 'assistant'
+            ? undefined
+            : 'has results after no call'
+          : before?.role === 'user'
+            ? 'has two user messages in a row'
+            : undefined
+    if (invalid !== undefined) return invalid
+  }
+  return undefined
+}
+
+function findInvalidAssistant(
+  parts: readonly PromptPart[],
+  next: PromptMessage | undefined,
+  seen: Set<string>,
+): string | undefined {
+  const calls = parts.filter(({ type }) => type === 'tool-call')
+  for (const { toolCallId = '' } of calls) {
+    if (seen.has(toolCallId)) return `has the call ${toolCallId} twice`
+    seen.add(toolCallId)
+  }
+  const own = calls.filter((call) => call.providerExecuted !== true)
+  const results = next?.role === 'tool' ? partsOf(next) : []
+  const wanted = own.map(({ toolCallId }) => toolCallId)
+  const given = new Set(results.map(({ toolCallId }) => toolCallId))
+  const isAnswered = given.size === results.length && given.size === wanted.length
+  if (!isAnswered || wanted.some((id) => !given.has(id))) {
+    return `has calls [${wanted.join()}] followed by results [${[...given].join()}]`
+  }
+  if (own.length === 0 && next?.role !== 'user') return `has ${next?.role} after the assistant`
+  return undefined
+}
+
+const partsOf = ({ content }: PromptMessage): readonly PromptPart[] =>
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : (content as readonly PromptPart[])

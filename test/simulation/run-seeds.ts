@@ -1,8 +1,8 @@
 import {
-  addTally,
-  emptyTally,
-  type Kind,
-  kinds,
+  addCoverage,
+  emptyCoverage,
+  type CoverageKind,
+  coverageKinds,
   type SimulatedStoreOptions,
   simulate,
   type SimulationOptions,
@@ -21,28 +21,28 @@ export const stores = {
   sqlite: (options) => sqlite(':memory:', { ...options, pollMs: neverMs }),
 } as const satisfies Readonly<Record<string, OpenStore>>
 
-export interface Lives {
+export interface SeedRuns {
   readonly failures: readonly string[]
-  readonly tally: Readonly<Record<Kind, number>>
+  readonly coverage: Readonly<Record<CoverageKind, number>>
   /** The trace of each seed, in order. */
   readonly reports: readonly SimulationReport[]
 }
 
-export async function liveSeeds(
+export async function runSeeds(
   from: number,
   count: number,
   options: Omit<SimulationOptions, 'seed'>,
-): Promise<Lives> {
-  const tally = emptyTally()
+): Promise<SeedRuns> {
+  const coverage = emptyCoverage()
   const failures: string[] = []
   const reports: SimulationReport[] = []
   for (let seed = from; seed < from + count; seed++) {
     const report = await simulate({ ...options, seed })
     reports.push(report)
-    addTally(tally, report.tally)
+    addCoverage(coverage, report.coverage)
     if (report.violations.length > 0) failures.push(describeFailure(report))
   }
-  return { failures, tally, reports }
+  return { failures, coverage, reports }
 }
 
 export function describeFailure({ seed, violations, trace }: SimulationReport): string {
@@ -50,5 +50,5 @@ export function describeFailure({ seed, violations, trace }: SimulationReport): 
   return [`seed ${seed}`, ...broken, ...trace.slice(-200)].join('\n')
 }
 
-export const formatTally = (tally: Readonly<Record<Kind, number>>): string =>
-  kinds.map((kind) => `${kind} ${tally[kind]}`).join(', ')
+export const formatCoverage = (coverage: Readonly<Record<CoverageKind, number>>): string =>
+  coverageKinds.map((kind) => `${kind} ${coverage[kind]}`).join(', ')

@@ -1,4 +1,4 @@
-import type { Decision } from '../../core/call.ts'
+import type { Call, CallState, Decision } from '../../core/call.ts'
 import {
   isTurnEvent,
   type LedgerEvent,
@@ -8,43 +8,53 @@ import {
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import type { Turn } from '../../core/message.ts'
+import type { Part, Turn } from '../../core/message.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult } from '../../store/store.ts'
-import { findRegression } from './find-regression.ts'
-import type { Report } from './violation.ts'
+
+/** A rule that was seen broken. */
+export interface Violation {
+  /** The rule of docs/spec.md that was broken. */
+  readonly rule: string
+  readonly message: string
+  /** How many scheduled tasks had run before. */
+  readonly step: number
+}
+
+/** Reports a broken rule; the first one ends the simulation. */
+export type Report = (rule: string, message: string) => void
 
 /**
- * Stands between the processes and the store and writes down every fact that was stored, when it was.
- * What it folds from that is what everybody must see.
+ * Holds the expected state of one thread: it sees every append between the processes and the store, in the order
+ * of commits, and folds it apart from both. Pages, viewers, prompts and tool runs are compared with it.
  */
-export interface Witness {
+export interface Oracle {
   readonly view: ThreadView
   readonly events: readonly LedgerEvent[]
-  /** Every turn there ever was, retired ones too. */
+  /** Every turn that was ever started, retired ones too. */
   readonly turns: ReadonlyMap<MessageId, Turn>
   readonly decisions: ReadonlyMap<CallId, Decision>
   /** Null: nobody runs the thread. */
-  readonly lease: WitnessedLease | null
-  /** Of the last commit that was made with the lease: what others wrote since, the run may not know. */
+  readonly lease: ObservedLease | null
+  /** The seq of the last commit under the lease. What others appended since, the run may not know yet. */
   readonly runSeq: Seq
-  /** As it stood after the commit that reached this seq. */
+  /** The view after the commit that ended with this seq; undefined if no commit did. */
   viewAt(seq: Seq): ThreadView | undefined
   countOf(type: 'call-started' | 'call-resolved', callId: CallId): number
   observe(append: Append, result: AppendResult): void
-  /** Somebody asked the holder to stop: from now on the run may be taken from it. */
-  stopAsked(): void
+  /** A stop of the current run was requested: from now on its lease may be taken from a live holder. */
+  stopRequested(): void
 }
 
-export interface WitnessedLease {
+export interface ObservedLease {
   readonly fence: number
   readonly holder: string
   readonly until: number
-  /** The same process had it before and may not know yet that it lost it. */
+  /** The same process held the lease before this one, and may not know yet that it lost that. */
   readonly isAgain: boolean
 }
 
-export interface WitnessOptions {
+export interface OracleOptions {
   readonly now: () => number
   readonly isAlive: (holder: string) => boolean
   readonly fold: typeof foldThread
@@ -53,7 +63,7 @@ export interface WitnessOptions {
 
 type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
 
-export function createWitness(threadId: ThreadId, options: WitnessOptions): Witness {
+export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle {
   const { report, now } = options
   const views = new Map<Seq, ThreadView>([[0, { seq: 0, messages: [] }]])
   const turns = new Map<MessageId, Turn>()
@@ -61,7 +71,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
   const counts = new Map<string, number>()
   const events: LedgerEvent[] = []
   let view = views.get(0) as ThreadView
-  let lease: WitnessedLease | null = null
+  let lease: ObservedLease | null = null
   let fence = 0
   let stoppedFence = 0
   let runSeq: Seq = 0
@@ -69,8 +79,8 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
   const observeLease = (append: Append, result: Appended) => {
     const use = append.lease
     if (use === undefined) {
-      const stray = append.events.find((event) => isTurnEvent(event) && isRunFact(event))
-      if (stray !== undefined) report('CR2', `${stray.type} was written without the lease`)
+      const unleased = append.events.find((event) => isTurnEvent(event) && isRunEvent(event))
+      if (unleased !== undefined) report('CR2', `${unleased.type} was written without the lease`)
       return
     }
     if (use.kind === 'acquire') {
@@ -159,7 +169,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
     get runSeq() {
       return runSeq
     },
-    stopAsked() {
+    stopRequested() {
       stoppedFence = fence
     },
     viewAt: (seq) => views.get(seq),
@@ -189,5 +199,69 @@ const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
   'turn-ended',
 ])
 
-/** What only the run of a turn may say. */
-const isRunFact = (event: NewTurnEvent): boolean => !byOthers.has(event.type)
+/** Events that only the run of a turn may append. */
+const isRunEvent = (event: NewTurnEvent): boolean => !byOthers.has(event.type)
+
+/** How far a call is in its lifecycle. Written apart from the transition table of core, so that a wrong table shows. */
+const rank: Readonly<Record<CallState, number>> = {
+  streaming: 0,
+  'awaiting-approval': 1,
+  ready: 2,
+  running: 3,
+  succeeded: 4,
+  failed: 4,
+  denied: 4,
+  stopped: 4,
+  interrupted: 4,
+  unknown: 4,
+}
+
+/** What a turn lost or took back between two commits (CL2, CR1), or undefined. */
+function findRegression(
+  before: Turn,
+  after: Turn,
+  resolved: ReadonlySet<CallId>,
+): { readonly rule: string; readonly message: string } | undefined {
+  for (const [index, step] of before.steps.entries()) {
+    const next = after.steps[index]
+    if (next === step) continue
+    if (next === undefined || next.parts.length < step.parts.length) {
+      return { rule: 'CR1', message: `step ${index} of ${after.id} lost what it had` }
+    }
+    for (const [place, part] of step.parts.entries()) {
+      const found = findPartRegression(part, next.parts[place] as Part, resolved)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+function findPartRegression(
+  before: Part,
+  after: Part,
+  resolved: ReadonlySet<CallId>,
+): { readonly rule: string; readonly message: string } | undefined {
+  if (before === after) return undefined
+  if (before.type === 'call') {
+    if (after.type !== 'call' || after.id !== before.id) {
+      return { rule: 'CR1', message: `the call ${before.id} is gone from its place` }
+    }
+    const message = findCallRegression(before, after, resolved.has(before.id))
+    return message === undefined ? undefined : { rule: 'CL2', message }
+  }
+  if (before.type === 'text' || before.type === 'reasoning') {
+    if (after.type !== before.type || !after.text.startsWith(before.text)) {
+      return { rule: 'CR1', message: `"${before.text}" is gone from its place` }
+    }
+  }
+  return undefined
+}
+
+function findCallRegression(before: Call, after: Call, isResolved: boolean): string | undefined {
+  if (before.state === 'unknown' && isResolved) return undefined
+  const isEnded = rank[before.state] === 4
+  if (isEnded ? after.state === before.state : rank[after.state] >= rank[before.state]) {
+    return undefined
+  }
+  return `the call ${before.id} went from ${before.state} to ${after.state}`
+}
