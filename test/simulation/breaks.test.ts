@@ -219,9 +219,7 @@ describe('the simulation', () => {
     const checked = [...sources.matchAll(/(?:report\(|rule: )'([A-Z]+\d+[a-z]?)'/g)].map(
       ([, rule]) => rule,
     )
-    expect([...new Set(checked)].toSorted()).toEqual(
-      [...new Set(breaks.map(([rule]) => rule))].toSorted(),
-    )
+    expect(new Set(checked)).toEqual(new Set(breaks.map(([rule]) => rule)))
   })
 })
 

@@ -1,6 +1,6 @@
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
-import { userText } from './check-prompt.ts'
+import { userText } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 

@@ -1,14 +1,11 @@
 import { foldThread } from '../../core/fold-thread.ts'
-import type { ThreadId } from '../../core/ids.ts'
-import { callsOf, type Turn } from '../../core/message.ts'
 import { createHoldfast } from '../../engine/create-holdfast.ts'
 import type { Store } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
 import { performRandomAction, someProcess } from './actions.ts'
-import { checkEnd } from './check-thread.ts'
+import { checkEnd, quiesce } from './quiesce.ts'
 import { createCluster, type Cluster } from './cluster.ts'
 import { createCoverageCounter, type Coverage } from './coverage.ts'
-import { decide, isWaiting, addToolOutput, resolve } from './decision-actions.ts'
 import { randomFaultProfile } from './fault-injecting-store.ts'
 import { createMessageActions } from './message-actions.ts'
 import type { Violation } from './oracle.ts'
@@ -127,55 +124,4 @@ async function runActions(cluster: Cluster): Promise<void> {
 function restart(cluster: Cluster): void {
   cluster.count('restart')
   cluster.startProcess()
-}
-
-const roundMs = 3_500
-const mostRounds = 30
-
-/**
- * Runs the cluster without faults, with every waiting call answered, until nothing is open. What is still open after
- * `mostRounds` would be open for ever (CR1, CR2).
- */
-async function quiesce(cluster: Cluster): Promise<void> {
-  for (let round = 0; round < mostRounds; round++) {
-    someProcess(cluster)
-    for (const viewer of cluster.viewers) {
-      if (viewer.through === null) viewer.connect(someProcess(cluster))
-    }
-    const until = cluster.scheduler.now() + roundMs
-    while (!cluster.isBroken && (await cluster.scheduler.step(until))) {
-      // The step itself is the work.
-    }
-    if (cluster.isBroken) return
-    const waiting = cluster.threads.filter((threadId) => !isQuiescent(cluster, threadId))
-    if (waiting.length === 0 && cluster.requests.open.length === 0) return
-    for (const threadId of waiting) answerAll(cluster, threadId)
-  }
-  for (const threadId of cluster.threads) {
-    if (isQuiescent(cluster, threadId)) continue
-    for (const { id, progress } of cluster.oracleOf(threadId).turns.values()) {
-      if (progress.status !== 'ended') cluster.report('CR1', `${id} is ${progress.status} for ever`)
-    }
-    if (cluster.oracleOf(threadId).lease !== null)
-      cluster.report('CR2', 'a run is never given back')
-  }
-}
-
-const isQuiescent = (cluster: Cluster, threadId: ThreadId): boolean =>
-  cluster.oracleOf(threadId).lease === null &&
-  [...cluster.oracleOf(threadId).turns.values()].every(hasEnded)
-
-const hasEnded = ({ progress }: Turn): boolean => progress.status === 'ended'
-
-function answerAll(cluster: Cluster, threadId: ThreadId): void {
-  for (const turn of cluster.oracleOf(threadId).turns.values()) {
-    if (turn.progress.status !== 'waiting') continue
-    for (const call of callsOf(turn)) {
-      if (!isWaiting(call)) continue
-      const process = someProcess(cluster)
-      if (call.state === 'ready') addToolOutput(cluster, threadId, process, call)
-      else if (call.state === 'unknown') resolve(cluster, threadId, process, 'eve', call)
-      else decide(cluster, threadId, process, 'eve', [{ callId: call.id, decision: 'accept' }])
-    }
-  }
 }

@@ -1,7 +1,75 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isOpenCall } from '../../core/call.ts'
-import { callsOf } from '../../core/message.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
+import { callsOf, type Message } from '../../core/message.ts'
+import type { Store } from '../../store/store.ts'
 import type { PromptMessage } from '../scripted-model.ts'
-import type { Report, Oracle } from './oracle.ts'
+import type { Oracle, Report } from './oracle.ts'
+
+/** The pages of a thread, read one after another with this limit, are what the oracle folded (LG4, PG2). */
+export async function checkPages(
+  store: Store,
+  threadId: ThreadId,
+  oracle: Oracle,
+  limit: number,
+  report: Report,
+): Promise<void> {
+  const walked: Message[] = []
+  let before: Seq | null = null
+  do {
+    const page = await store.readPage({ threadId, limit, before, live: 'include', results: 'full' })
+    if (page === null) return report('CR1', `the thread ${threadId} is gone`)
+    if (page.seq !== oracle.view.seq) {
+      report('LG1', `a page says ${page.seq} where ${oracle.view.seq} was stored last`)
+    }
+    walked.push(...page.messages)
+    before = page.hasMore ? (page.messages.at(-1)?.seq ?? null) : null
+  } while (before !== null)
+  const difference = findDifference(walked.toReversed(), oracle.view.messages)
+  if (difference !== undefined) report('LG4', `pages of ${limit} have ${difference}`)
+}
+
+/** The newest messages equal the oracle's; cheap enough to run after every commit. */
+export async function checkNewest(
+  store: Store,
+  threadId: ThreadId,
+  oracle: Oracle,
+  report: Report,
+): Promise<void> {
+  const query = { threadId, limit: 2, before: null, live: 'include', results: 'full' } as const
+  const page = await store.readPage(query)
+  const found = page?.messages.toReversed() ?? []
+  const difference = findDifference(found, oracle.view.messages.slice(-2))
+  if (difference !== undefined) report('LG4', `a reload at ${page?.seq} ${difference}`)
+}
+
+const texts = new WeakMap<object, string>()
+
+/** The fold keeps unchanged messages as the same object, so each is serialized once however often it is compared. */
+function textOf(message: Message): string {
+  let text = texts.get(message)
+  if (text === undefined) {
+    text = JSON.stringify(message)
+    texts.set(message, text)
+  }
+  return text
+}
+
+/** How two lists of messages differ as JSON, or undefined. */
+export function findDifference(
+  found: readonly Message[],
+  expected: readonly Message[],
+): string | undefined {
+  const ids = (messages: readonly Message[]) => messages.map(({ id }) => id).join(' ')
+  if (ids(found) !== ids(expected)) return `has [${ids(found)}], not [${ids(expected)}]`
+  for (const [index, message] of found.entries()) {
+    const other = expected[index] as Message
+    if (message === other || textOf(message) === textOf(other)) continue
+    if (isDeepStrictEqual(JSON.parse(textOf(message)), JSON.parse(textOf(other)))) continue
+    return `has\n  ${textOf(message)}\nnot\n  ${textOf(other)}`
+  }
+  return undefined
+}
 
 /** The text of a user message carries its id, so that a prompt shows which messages it contains. */
 export const userText = (id: string): string => `message <${id}>`
