@@ -2,7 +2,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Append } from '../../store/plan-commit.ts'
-import type { AppendResult, Hint, Store } from '../../store/store.ts'
+import type { AppendResult, ChangeNotification, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { CoverageKind } from './coverage.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -150,21 +150,26 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
       })
     })
 
-  const deliver = (listener: (hint: Hint) => void, hint: Hint) => {
+  const deliver = (
+    listener: (notification: ChangeNotification) => void,
+    notification: ChangeNotification,
+  ) => {
     const { lateNotification, lostNotification } = profile()
     if (random.chance(lostNotification)) {
       count('notification-lost')
       // A listener that was disconnected reports `threadId: null` when it is connected again.
-      const missed: Hint = { threadId: null, seq: 0 }
+      const missed: ChangeNotification = { threadId: null, seq: 0 }
       scheduler.schedule(owner, 'listener up again', 50 + random.int(1_500), () => listener(missed))
       return
     }
     const isLate = random.chance(lateNotification)
     if (isLate) count('notification-late')
-    scheduler.schedule(owner, 'notification', isLate ? random.int(500) : 0, () => listener(hint))
+    scheduler.schedule(owner, 'notification', isLate ? random.int(500) : 0, () =>
+      listener(notification),
+    )
     if (!random.chance(lateNotification / 3)) return
     count('notification-twice')
-    scheduler.schedule(owner, 'notification again', random.int(200), () => listener(hint))
+    scheduler.schedule(owner, 'notification again', random.int(200), () => listener(notification))
   }
 
   return {
@@ -206,7 +211,7 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     findAbandonedRuns: (limit, only) =>
       call('find abandoned', () => store.findAbandonedRuns(limit, only)),
-    watch: (listener) => store.watch((hint) => deliver(listener, hint)),
+    watch: (listener) => store.watch((notification) => deliver(listener, notification)),
     close: async () => {},
   }
 }
