@@ -1,7 +1,4 @@
 import '../assert-node.ts'
-export { demoModel, type DemoModelOptions } from './demo/demo-model.ts'
-export { type DemoNote, type DemoNotes, folderNotes, memoryNotes } from './demo/demo-notes.ts'
-export { createDemoTools, type DemoTools, type DemoToolsOptions } from './demo/demo-tools.ts'
 export type { HttpFixture, HttpRule } from './http-rules/http-rule.ts'
 export { httpRules } from './http-rules.ts'
 export { createRandom, type Random } from './random.ts'

@@ -117,7 +117,7 @@ describe('the rules of HTTP on `holdfast serve` of the package', () => {
   beforeAll(async () => {
     writeFileSync(
       join(installed.folder, 'config.js'),
-      `import { createDemoTools } from 'holdfast/testing'
+      `import { createDemoTools } from 'holdfast/demo'
 export default { leaseMs: 2_000, recoverEveryMs: 200, retryDelayMs: 1, ...createDemoTools() }
 `,
     )

@@ -20,7 +20,7 @@ const config = `export default {
 const openRoute = `
 import { createHoldfast, memory } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { demoModel } from 'holdfast/testing'
+import { demoModel } from 'holdfast/demo'
 const holdfast = createHoldfast({ store: memory(), model: demoModel() })
 const handlers = { open: createHandler(holdfast), local: createHandler(holdfast, { localOnly: true }) }
 export const dynamic = 'force-dynamic'

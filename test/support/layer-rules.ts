@@ -1,17 +1,7 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
 const PURE = ['core', 'views', 'import', 'paging', 'protocol']
-const HEADLESS = [
-  ...PURE,
-  'assert-node.ts',
-  'store',
-  'transfer',
-  'engine',
-  'server',
-  'client',
-  'cli',
-  'testing',
-]
+const HEADLESS = [...PURE, 'assert-node.ts', 'store', 'transfer', 'engine', 'server', 'client']
 
 /** What each folder of src/ may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -28,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
-  cli: HEADLESS,
+  demo: ['core', 'engine', 'assert-node.ts'],
+  cli: [...HEADLESS, 'demo'],
   testing: HEADLESS,
   'index.ts': [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
 }

@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** A note of the demo. */
 export interface DemoNote {
   readonly title: string
   readonly text: string
 }
 
-/** Where the demo's notes are. Titles are told apart without regard to case. */
+/** Where the demo's notes are kept. Titles are compared without regard to case. */
 export interface DemoNotes {
   list(): Promise<readonly DemoNote[]>
   /** False if there is no such note. */
@@ -24,7 +25,7 @@ const firstNotes: readonly DemoNote[] = [
 export const sameTitle = (left: string, right: string): boolean =>
   left.trim().toLowerCase() === right.trim().toLowerCase()
 
-/** Notes that last as long as the process. */
+/** The five first notes, kept in memory: deleted ones are back in the next process. */
 export function memoryNotes(): DemoNotes {
   let notes = firstNotes
   return {

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import type { Json } from '../../core/json.ts'
+import type { Json } from '../core/json.ts'
 
 export type DemoLanguageModel = Exclude<LanguageModel, string> & {
   readonly specificationVersion: 'v4'

@@ -2,21 +2,27 @@ import { tool, type ToolSet } from 'ai'
 import { appendFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import type { ToolPolicy } from '../../engine/tool-policy.ts'
+import type { ToolPolicy } from '../engine/tool-policy.ts'
 import { aflCodeFor, demoSource, stockOf, timeIn, weatherIn } from './demo-data.ts'
 import { type DemoNotes, memoryNotes } from './demo-notes.ts'
 import { createWorkTools } from './demo-work-tools.ts'
 
+/** Options of {@link createDemoTools}. */
 export interface DemoToolsOptions {
+  /** The notes that the tools search, read and delete. @default memoryNotes() */
   readonly notes?: DemoNotes
-  /** A file or an array that gets one line per charge: how it is known that a card was charged once. */
+  /**
+   * A file or an array that gets one line of JSON per charge, so that a test can count them.
+   * @default an array of its own
+   */
   readonly charges?: string | string[]
+  /** The clock of `get_time` and of charges, in milliseconds. @default Date.now */
   readonly now?: () => number
-  readonly wait?: Wait
+  /** How slow tools wait. It should reject when the signal is aborted. @default a timer */
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
 }
 
-export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
-
+/** Tools with the policies that they need, to be spread into the options of `createHoldfast`. */
 export interface DemoTools {
   readonly tools: ToolSet
   readonly policies: Readonly<Record<string, ToolPolicy>>
@@ -27,7 +33,13 @@ export const demoVersion = '1'
 
 const signed = { version: demoVersion, source: demoSource } as const
 
-/** The tools that the demo model calls. All of them are harmless, and what they say is made up. */
+/**
+ * The tools that the demo model calls. All of them are harmless, and their data is made up. All are repeatable
+ * but `delete_note` and `charge_card`; `delete_note` needs an approval.
+ *
+ * @example
+ * const holdfast = createHoldfast({ store, model: demoModel(), ...createDemoTools() })
+ */
 export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
   const {
     notes = memoryNotes(),

@@ -1,9 +1,9 @@
-import { type Clock, wait } from '../../engine/clock.ts'
-import type { Json } from '../../core/json.ts'
+import { type Clock, wait } from '../engine/clock.ts'
+import type { Json } from '../core/json.ts'
 import type { DemoLanguageModel } from './demo-prompt.ts'
 
 /** What the demo model does in one step, in order. */
-export type DemoSaying =
+export type DemoUtterance =
   | { readonly text: string }
   | { readonly call: string; readonly input: Json }
   /** Arguments that never become whole. */
@@ -21,21 +21,23 @@ export interface DemoPace {
 }
 
 /** The parts of a stream, with a pause before each piece of text or arguments. */
-export async function* speak(
-  sayings: readonly DemoSaying[],
+export async function* streamUtterances(
+  utterances: readonly DemoUtterance[],
   callsBefore: number,
   finish: DemoFinish,
   pace: DemoPace,
 ): AsyncGenerator<DemoPart> {
   yield { type: 'stream-start', warnings: [] }
   let calls = callsBefore
-  for (const [place, saying] of sayings.entries()) {
-    if ('fails' in saying) {
-      yield { type: 'error', error: Object.assign(new Error(saying.fails), { statusCode: 500 }) }
+  for (const [place, utterance] of utterances.entries()) {
+    if ('fails' in utterance) {
+      yield { type: 'error', error: Object.assign(new Error(utterance.fails), { statusCode: 500 }) }
       return
     }
     const parts =
-      'text' in saying ? textParts(`text-${place}`, saying.text) : callParts(saying, ++calls)
+      'text' in utterance
+        ? textParts(`text-${place}`, utterance.text)
+        : callParts(utterance, ++calls)
     for (const part of parts) {
       if ('delta' in part && pace.delayMs > 0) await wait(pace.clock, pace.delayMs, pace.signal)
       yield part
@@ -53,17 +55,17 @@ function* textParts(id: string, text: string): Generator<DemoPart> {
 export const callIdOf = (number: number): string => `demo_call_${number}`
 
 function* callParts(
-  saying: Extract<DemoSaying, { readonly call: string }>,
+  utterance: Extract<DemoUtterance, { readonly call: string }>,
   number: number,
 ): Generator<DemoPart> {
   const id = callIdOf(number)
-  const { call: toolName } = saying
+  const { call: toolName } = utterance
   yield { type: 'tool-input-start', id, toolName }
-  if ('cutInput' in saying) {
-    yield { type: 'tool-input-delta', id, delta: saying.cutInput }
+  if ('cutInput' in utterance) {
+    yield { type: 'tool-input-delta', id, delta: utterance.cutInput }
     return
   }
-  const input = JSON.stringify(saying.input)
+  const input = JSON.stringify(utterance.input)
   const half = Math.ceil(input.length / 2)
   yield { type: 'tool-input-delta', id, delta: input.slice(0, half) }
   yield { type: 'tool-input-delta', id, delta: input.slice(half) }

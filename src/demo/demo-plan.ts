@@ -1,12 +1,12 @@
-import { assertNever } from '../../core/assert-never.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { assertNever } from '../core/assert-never.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import { longAnswer, reportResults, talk } from './demo-answers.ts'
 import { type DemoTask, parseDemoTask } from './demo-phrases.ts'
 import type { DemoConversation, DemoResult } from './demo-prompt.ts'
-import type { DemoSaying } from './demo-stream.ts'
+import type { DemoUtterance } from './demo-stream.ts'
 
 /** The next step, from what was asked and what has come of it so far. */
-export function planDemoStep(conversation: DemoConversation): readonly DemoSaying[] {
+export function planDemoStep(conversation: DemoConversation): readonly DemoUtterance[] {
   const task = parseDemoTask(conversation.text)
   const { results } = conversation
   if (task.type === 'search-notes') return planSearch(task.query, results)
@@ -14,7 +14,7 @@ export function planDemoStep(conversation: DemoConversation): readonly DemoSayin
   return task.type === 'no-final-text' ? [] : [{ text: reportResults(results) }]
 }
 
-function begin(task: DemoTask, conversation: DemoConversation): readonly DemoSaying[] {
+function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtterance[] {
   switch (task.type) {
     case 'weather':
       return task.cities.map((city) => call('get_weather', { city }))
@@ -73,7 +73,7 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoSay
 const mostNotes = 2
 
 /** Looks, reads what it found, answers; and says before each what it is about to do. */
-function planSearch(query: string, results: readonly DemoResult[]): readonly DemoSaying[] {
+function planSearch(query: string, results: readonly DemoResult[]): readonly DemoUtterance[] {
   const search = results.find(({ name }) => name === 'search_notes')
   if (search === undefined) {
     return [{ text: `Let me search your notes for “${query}”.` }, call('search_notes', { query })]
@@ -100,4 +100,4 @@ function titlesIn(value: Json): readonly string[] {
 const goOnFrom = (whole: string, said: string): string =>
   whole.startsWith(said) ? whole.slice(said.length) : whole
 
-const call = (name: string, input: Json): DemoSaying => ({ call: name, input })
+const call = (name: string, input: Json): DemoUtterance => ({ call: name, input })

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { demoSource } from './demo-data.ts'
 import type { DemoResult } from './demo-prompt.ts'
 
