@@ -1,7 +1,6 @@
 import '../assert-node.ts'
 export type { HttpFixture, HttpRule } from './http-rules/http-rule.ts'
 export { httpRules } from './http-rules.ts'
-export { createRandom, type Random } from './random.ts'
 export { randomLedger, type RandomLedgerOptions } from './random-ledger.ts'
 export {
   type PromptMessage,

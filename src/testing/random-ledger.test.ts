@@ -56,7 +56,7 @@ describe('randomLedger', () => {
     }
   })
 
-  test('[CL2] a fact out of place is found', () => {
+  test('[CL2] an event out of place is found', () => {
     const events = randomLedger(1, { turns: 1 })
     const ended = events.find((event) => event.type === 'turn-ended')!
     expect(findIllegal([...events, ended])).toBe(`${events.length}: turn-ended in ended`)
@@ -67,7 +67,7 @@ describe('randomLedger', () => {
     expect(randomLedger(7)).not.toEqual(randomLedger(8))
   })
 
-  test('[CL1] meets every fact, every outcome and every ending', () => {
+  test('[CL1] meets every event, every outcome and every ending', () => {
     const met = new Set<string>()
     for (const event of seeds.flatMap((seed) => randomLedger(seed))) {
       met.add(event.type)

@@ -92,7 +92,7 @@ export const lazyRules: readonly StoreRule[] = [
   },
   {
     id: 'PG7',
-    claim: 'leaves long results out of lazy changes too, as facts and in sealed turns',
+    claim: 'leaves long results out of lazy changes too, as events and in sealed turns',
     async check({ open }) {
       const store = await open()
       await writeCalls(store)

@@ -13,7 +13,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   settled,
@@ -30,7 +30,7 @@ const turnWays: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = ne
 >([
   ['absent', []],
   ['running', [started()]],
-  ['waiting', [started(), fact({ type: 'turn-paused', waitingFor: 'approval' })]],
+  ['waiting', [started(), turnEvent({ type: 'turn-paused', waitingFor: 'approval' })]],
   ['ended', [started(), ended()]],
 ])
 
@@ -59,7 +59,7 @@ export const lifecycleRules: readonly StoreRule[] = [
   {
     id: 'CL2',
     claim:
-      'takes from a call in any state exactly the facts that can follow, alone or in one append',
+      'takes from a call in any state exactly the events that can follow, alone or in one append',
     async check({ open }) {
       const store = await open()
       for (const [life, way] of ways) {
@@ -90,15 +90,15 @@ export const lifecycleRules: readonly StoreRule[] = [
   },
   {
     id: 'CL2',
-    claim: 'takes from a turn in any state exactly the facts that can follow',
+    claim: 'takes from a turn in any state exactly the events that can follow',
     async check({ open }) {
       const store = await open()
       for (const [status, way] of turnWays) {
         for (const event of turnEvents) {
           const name = `${event.type} in ${status}`
           const threadId = await threadAt(store, name, way)
-          const isLegal = turnTransition(fact(event)).from.includes(status)
-          const result = await tryAppend(store, [fact(event)], { threadId })
+          const isLegal = turnTransition(turnEvent(event)).from.includes(status)
+          const result = await tryAppend(store, [turnEvent(event)], { threadId })
           if (isLegal) {
             assert.equal(result.kind, 'appended', name)
             continue

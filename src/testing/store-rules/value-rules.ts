@@ -10,7 +10,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   settled,
   started,
@@ -101,7 +101,7 @@ export const valueRules: readonly StoreRule[] = [
           recorded(),
           begun(),
           settled({ state: 'unknown', cause: 'crashed' }),
-          fact(output === undefined ? resolved : { ...resolved, output }),
+          turnEvent(output === undefined ? resolved : { ...resolved, output }),
         ])
         const expected = [value ?? null, undefined, { kind: 'complete', value: {} }]
         same(outputIn((await readPage(first)).messages[0]), expected, 'open')
@@ -118,7 +118,7 @@ export const valueRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const item = { type: 'data', name: 'deep', data: deep(40) } as const
-      await assert.rejects(append(store, [started(), fact({ type: 'item-added', item })]), {
+      await assert.rejects(append(store, [started(), turnEvent({ type: 'item-added', item })]), {
         code: 'bad-event',
       })
       assert.deepEqual((await readPage(store)).messages, [])
@@ -135,10 +135,10 @@ export const valueRules: readonly StoreRule[] = [
       const metadata = [...oddValues.values()]
       await append(first, [
         { type: 'message-added', messageId: user, role: 'user', parts, metadata, at },
-        fact({ type: 'turn-started', replyTo: user, metadata }),
-        fact({ type: 'text-started', block: '0', kind: 'reasoning' }),
-        ...texts.map((delta) => fact({ type: 'text-appended', block: '0', delta })),
-        fact({ type: 'item-added', item: { type: 'data', name: 'odd', data: metadata } }),
+        turnEvent({ type: 'turn-started', replyTo: user, metadata }),
+        turnEvent({ type: 'text-started', block: '0', kind: 'reasoning' }),
+        ...texts.map((delta) => turnEvent({ type: 'text-appended', block: '0', delta })),
+        turnEvent({ type: 'item-added', item: { type: 'data', name: 'odd', data: metadata } }),
       ])
       const check = async (where: string) => {
         const { messages } = await readPage(first)

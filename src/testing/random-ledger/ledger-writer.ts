@@ -1,11 +1,11 @@
-import type { Call } from '../core/call.ts'
-import type { NewEvent, NewThreadEvent, NewTurnEvent, TurnEventBody } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
-import { type CallId, type MessageId, parseCallId, parseMessageId } from '../core/ids.ts'
-import { callsOf, type Turn } from '../core/message.ts'
-import type { Random } from './random.ts'
+import type { Call } from '../../core/call.ts'
+import type { NewEvent, NewThreadEvent, NewTurnEvent, TurnEventBody } from '../../core/event.ts'
+import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
+import { type CallId, type MessageId, parseCallId, parseMessageId } from '../../core/ids.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
+import type { Random } from '../random.ts'
 
-/** Writes a ledger fact by fact and knows, by the fold, what state the open turn is in. */
+/** Writes a ledger event by event and knows, by the fold, what state the open turn is in. */
 export interface LedgerWriter {
   readonly random: Random
   readonly events: readonly NewEvent[]
@@ -14,8 +14,8 @@ export interface LedgerWriter {
   newCallId(): CallId
   addToThread(event: NewThreadEvent): void
   startTurn(replyTo: MessageId | null): void
-  /** A fact of the open turn. */
-  add(this: void, fact: TurnEventBody): void
+  /** An event of the open turn. */
+  add(this: void, event: TurnEventBody): void
   addAll(events: readonly NewTurnEvent[]): void
   turn(this: void): Turn
   findCall(id: CallId): Call
@@ -31,7 +31,7 @@ export function createLedgerWriter(random: Random, name: string): LedgerWriter {
     if (turn === undefined) throw new Error('No turn has been started.')
     return turn
   }
-  // Most facts share their time with the one before: nothing may be ordered by a clock (LG1).
+  // Most events share their time with the one before: nothing may be ordered by a clock (LG1).
   const tick = (): number => {
     if (random.chance(0.4)) at += random.int(50)
     return at
@@ -60,7 +60,7 @@ export function createLedgerWriter(random: Random, name: string): LedgerWriter {
         ...(metadata === undefined ? {} : { metadata }),
       })
     },
-    add: (fact) => push({ ...fact, turnId: openTurn().id, at: tick() }),
+    add: (event) => push({ ...event, turnId: openTurn().id, at: tick() }),
     addAll(list) {
       for (const event of list) push(event)
     },

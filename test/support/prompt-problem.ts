@@ -1,5 +1,5 @@
-import { isJsonObject } from '../core/json.ts'
-import type { ModelMessage } from '../views/model-message.ts'
+import { isJsonObject } from '../../src/core/json.ts'
+import type { ModelMessage } from '../../src/views/model-message.ts'
 
 /** Every rule that some provider has for the messages it is sent. */
 export function findPromptProblem(prompt: readonly ModelMessage[]): string | undefined {

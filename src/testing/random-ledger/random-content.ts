@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../core/json.ts'
-import type { ItemPart, UserPart } from '../core/message.ts'
-import type { Usage } from '../core/usage.ts'
-import { withDefined } from '../core/with-defined.ts'
-import type { Random } from './random.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
+import type { ItemPart, UserPart } from '../../core/message.ts'
+import type { Usage } from '../../core/usage.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import type { Random } from '../random.ts'
 
 const words = [
   'the',

@@ -1,9 +1,9 @@
-import type { Call, CallOrigin, CallOutcome } from '../core/call.ts'
-import type { TurnEventBody } from '../core/event.ts'
-import type { CallId } from '../core/ids.ts'
-import type { Json } from '../core/json.ts'
-import { withDefined } from '../core/with-defined.ts'
-import type { Random } from './random.ts'
+import type { Call, CallOrigin, CallOutcome } from '../../core/call.ts'
+import type { TurnEventBody } from '../../core/event.ts'
+import type { CallId } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import type { Random } from '../random.ts'
 import {
   randomJson,
   randomMetadata,

@@ -1,14 +1,14 @@
-import { isTurnEvent, type NewEvent } from '../core/event.ts'
-import type { MessageId } from '../core/ids.ts'
-import type { Turn } from '../core/message.ts'
-import { commitAppend } from '../store/commit-append.ts'
+import { isTurnEvent, type NewEvent } from '../../core/event.ts'
+import type { MessageId } from '../../core/ids.ts'
+import type { Turn } from '../../core/message.ts'
+import { commitAppend } from '../../store/commit-append.ts'
 import {
   type Append,
   type IllegalAppend,
   planCommit,
   type PlannedCommit,
-} from '../store/plan-commit.ts'
-import type { AppendResult, Store } from '../store/store.ts'
+} from '../../store/plan-commit.ts'
+import type { AppendResult, Store } from '../../store/store.ts'
 
 /**
  * Appends as a writer does that reads first: where the thread stands, and the turns that the events are

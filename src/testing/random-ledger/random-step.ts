@@ -1,7 +1,7 @@
-import { type Call, isOpenCall, needsPerson, type OpenCall } from '../core/call.ts'
-import type { CallId } from '../core/ids.ts'
-import type { Json } from '../core/json.ts'
-import { callsOf, type Part } from '../core/message.ts'
+import { type Call, isOpenCall, needsPerson, type OpenCall } from '../../core/call.ts'
+import type { CallId } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
+import { callsOf, type Part } from '../../core/message.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
 import {
   breakJson,
@@ -18,7 +18,7 @@ import {
   randomOutcome,
   randomResolution,
 } from './random-call.ts'
-import { withDefined } from '../core/with-defined.ts'
+import { withDefined } from '../../core/with-defined.ts'
 
 /** What is still to come of something that streams. */
 type Streaming =

@@ -1,9 +1,9 @@
-import type { TurnEventBody } from '../core/event.ts'
-import { parseCallId } from '../core/ids.ts'
-import type { Json } from '../core/json.ts'
-import type { UiChunk } from '../views/ui-chunk.ts'
-import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
-import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import type { TurnEventBody } from '../../src/core/event.ts'
+import { parseCallId } from '../../src/core/ids.ts'
+import type { Json } from '../../src/core/json.ts'
+import type { UiChunk } from '../../src/views/ui-chunk.ts'
+import { createUiChunkCursor, nextChunks } from '../../src/views/ui-chunks.ts'
+import type { SdkVersion } from '../../src/views/ui-vocabulary.ts'
 import { turnOf } from './turn-of.ts'
 
 export const callId = parseCallId('c1')
@@ -47,18 +47,18 @@ export const paused: TurnEventBody = { type: 'turn-paused', waitingFor: 'approva
 export const resumed: TurnEventBody = { type: 'turn-resumed' }
 export const completed: TurnEventBody = { type: 'turn-ended', ending: { kind: 'completed' } }
 
-/** The chunks of a client that saw the turn after each number of facts. */
+/** The chunks of a client that saw the turn after each number of events. */
 export function chunksOf(
-  facts: readonly TurnEventBody[],
+  events: readonly TurnEventBody[],
   cuts: readonly number[],
   sdk?: SdkVersion,
 ): readonly UiChunk[] {
   let cursor = createUiChunkCursor(sdk === undefined ? {} : { sdk })
   return cuts.flatMap((cut) => {
-    const next = nextChunks(cursor, turnOf(...facts.slice(0, cut)))
+    const next = nextChunks(cursor, turnOf(...events.slice(0, cut)))
     cursor = next.cursor
     return next.chunks
   })
 }
-export const everyCut = (facts: readonly TurnEventBody[]) => facts.map((_, index) => index + 1)
+export const everyCut = (events: readonly TurnEventBody[]) => events.map((_, index) => index + 1)
 export const typesOf = (chunks: readonly UiChunk[]) => chunks.map(({ type }) => type)

@@ -1,10 +1,10 @@
-import type { CallOrigin, CallOutcome } from '../core/call.ts'
-import type { TurnEventBody } from '../core/event.ts'
-import { parseCallId, parseMessageId } from '../core/ids.ts'
-import type { Json } from '../core/json.ts'
-import type { Message, Turn, UserPart } from '../core/message.ts'
-import type { FinishReason } from '../core/usage.ts'
-import { projectPrompt } from '../views/model-prompt.ts'
+import type { CallOrigin, CallOutcome } from '../../src/core/call.ts'
+import type { TurnEventBody } from '../../src/core/event.ts'
+import { parseCallId, parseMessageId } from '../../src/core/ids.ts'
+import type { Json } from '../../src/core/json.ts'
+import type { Message, Turn, UserPart } from '../../src/core/message.ts'
+import type { FinishReason } from '../../src/core/usage.ts'
+import { projectPrompt } from '../../src/views/model-prompt.ts'
 
 export const user = (...parts: readonly (string | UserPart)[]): Message => ({
   role: 'user',
