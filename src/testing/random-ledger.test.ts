@@ -33,10 +33,10 @@ function findIllegal(events: readonly NewEvent[]): string | undefined {
     if (!turnTransition(event).from.includes(status)) return `${index}: ${event.type} in ${status}`
     if (isCallEvent(event) && before !== undefined) {
       const call = [...callsOf(before)].find(({ id }) => id === event.callId)
-      const life = call === undefined ? 'absent' : lifecycleOf(call)
+      const lifecycle = call === undefined ? 'absent' : lifecycleOf(call)
       // A transition from nowhere reads no state.
-      const { from } = callTransition(event, life === 'absent' ? 'streaming' : life)
-      if (!from.includes(life)) return `${index}: ${event.type} in ${life}`
+      const { from } = callTransition(event, lifecycle === 'absent' ? 'streaming' : lifecycle)
+      if (!from.includes(lifecycle)) return `${index}: ${event.type} in ${lifecycle}`
     }
     const seq = index + 1
     const turn = before ?? emptyTurn(event.turnId, seq, event.at)

@@ -28,8 +28,8 @@ const outcomes: readonly CallOutcome[] = [
   unknown,
 ]
 
-/** The shortest way to each life. */
-export const ways: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]> = new Map<
+/** The shortest list of events that leads to each state. */
+export const callPaths: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]> = new Map<
   CallLifecycle | 'absent',
   readonly NewTurnEvent[]
 >([

@@ -28,7 +28,7 @@ const accepted = turnEvent({ type: 'call-decided', callId: call, decision: byAna
 export const callRules: readonly StoreRule[] = [
   {
     id: 'CL8',
-    claim: 'reads one call whole, with its turn, at every point of its life',
+    claim: 'reads one call whole, with its turn, at every point of its lifecycle',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)

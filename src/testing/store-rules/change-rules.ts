@@ -94,12 +94,12 @@ export const changeRules: readonly StoreRule[] = [
           open,
         )
       }
-      const sealed = endedTurns(ledger)
-      assert.ok(sealed.size > 1)
+      const snapshotted = endedTurns(ledger)
+      assert.ok(snapshotted.size > 1)
       const { changes, reached } = await readChanges(store, 0)
       assert.equal(reached, ledger.length)
       const states = changes.flatMap((change) => (change.kind === 'turn' ? [change.turn] : []))
-      assert.deepEqual(new Set(states.map((state) => state.id)), sealed)
+      assert.deepEqual(new Set(states.map((state) => state.id)), snapshotted)
       for (const state of states) {
         assert.deepEqual(await store.readMessage(thread, state.id), state)
       }

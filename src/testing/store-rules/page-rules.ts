@@ -101,7 +101,8 @@ export const pageRules: readonly StoreRule[] = [
   },
   {
     id: 'PG4',
-    claim: 'goes on where a page ended, though messages come, turns grow and are sealed meanwhile',
+    claim:
+      'goes on where a page ended, though messages come, turns grow and are snapshotted meanwhile',
     async check({ open }) {
       const store = await open()
       await createThread(store)

@@ -58,7 +58,7 @@ const same = (actual: unknown, expected: unknown, name: string) =>
 export const valueRules: readonly StoreRule[] = [
   {
     id: 'LG9',
-    claim: 'keeps every value that a call can return or be given, open and sealed',
+    claim: 'keeps every value that a call can return or be given, open and snapshotted',
     async check({ open, reopen }) {
       for (const [name, value] of oddValues) {
         const first = await open()
@@ -78,11 +78,11 @@ export const valueRules: readonly StoreRule[] = [
 
         await append(first, [ended()])
         const store = await reopen(first)
-        same(outputIn((await readPage(store)).messages[0]), expected, `${name}, sealed`)
+        same(outputIn((await readPage(store)).messages[0]), expected, `${name}, snapshotted`)
         same(outputIn((await store.readCall(thread, call))?.turn), expected, `${name}, by call`)
-        const sealed = (await readChanges(store, 0)).changes[0]
-        assert.ok(sealed?.kind === 'turn')
-        same(outputIn(sealed.turn), expected, `${name}, as a change`)
+        const snapshotted = (await readChanges(store, 0)).changes[0]
+        assert.ok(snapshotted?.kind === 'turn')
+        same(outputIn(snapshotted.turn), expected, `${name}, as a change`)
       }
     },
   },
@@ -107,7 +107,7 @@ export const valueRules: readonly StoreRule[] = [
         same(outputIn((await readPage(first)).messages[0]), expected, 'open')
         await append(first, [ended()])
         const store = await reopen(first)
-        same(outputIn((await readPage(store)).messages[0]), expected, 'sealed')
+        same(outputIn((await readPage(store)).messages[0]), expected, 'snapshotted')
       }
     },
   },
@@ -151,7 +151,7 @@ export const valueRules: readonly StoreRule[] = [
       }
       await check('open')
       await append(first, [ended()])
-      await check('sealed')
+      await check('snapshotted')
       const read = async (store: typeof first) => JSON.stringify(await readPage(store))
       const before = await read(first)
       assert.equal(await read(await reopen(first)), before)
