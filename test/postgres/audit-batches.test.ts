@@ -9,7 +9,7 @@ import {
   append,
   begun,
   createThread,
-  fact,
+  turnEvent,
   recorded,
   say,
   settled,
@@ -28,7 +28,7 @@ const events = [
   recorded(odd),
   begun(odd),
   succeeded({ degrees: 20 }, odd),
-  fact({ type: 'turn-paused', waitingFor: 'client' }),
+  turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
 ]
 
 async function openThread(): Promise<{ readonly store: Store; readonly client: pg.Client }> {
