@@ -2,13 +2,19 @@ import type { Seq } from '../core/ids.ts'
 import type { LedgerEvent } from '../core/event.ts'
 import type { Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { AppendResult, StoredChange } from '../store/store.ts'
+import type { PlannedCommit } from '../store/plan-commit.ts'
+import { type AppendResult, largestTurnBytes, type StoredChange } from '../store/store.ts'
 
-/** Consecutive changes: everything after `after`, up to and including `seq`. */
+/**
+ * Consecutive changes: everything after `after`, up to and including `seq`. All who stand at the same place
+ * get the same object, so that what is made of it is made once (OP7a).
+ */
 export interface Frame {
   readonly after: Seq
   readonly seq: Seq
   readonly changes: readonly StoredChange[]
+  /** About how long they are as JSON. */
+  readonly bytes: number
   /** The turn that they are about, with all of them, where this process has folded it already. */
   readonly turn?: Turn
 }
@@ -17,9 +23,16 @@ export interface Frame {
 export interface LiveWindow {
   from: Seq
   to: Seq
-  changes: StoredChange[]
-  /** See `Frame`; as of `to`. */
-  turn: Turn | undefined
+  /** Each follows on the one before. */
+  readonly frames: Frame[]
+  /** Of all frames together. */
+  changes: number
+  bytes: number
+  /** For those who are some frames behind, by where they stand; of this `to` alone. */
+  readonly joined: Map<Seq, Frame>
+  /** What was read for those who are behind `from`, by where they stand, while somebody has it. */
+  readonly older: Map<Seq, WeakRef<Frame>>
+  readonly readingOlder: Map<Seq, Promise<Frame>>
   /** What notifications say exists. */
   known: Seq
   /** How many commits of this process are under way, whose changes need not be read. */
@@ -32,14 +45,19 @@ export interface LiveWindow {
   readonly waiting: Set<() => void>
 }
 
-const longest = 1_000
+const mostChanges = 1_000
+const mostBytes = 524_288
 
 /** Empty, and at no place until the first commit or read gives it one. */
 export const createLiveWindow = (): LiveWindow => ({
   from: 0,
   to: 0,
-  changes: [],
-  turn: undefined,
+  frames: [],
+  changes: 0,
+  bytes: 0,
+  joined: new Map(),
+  older: new Map(),
+  readingOlder: new Map(),
   known: 0,
   announced: 0,
   ended: false,
@@ -69,18 +87,34 @@ export function notifyLiveWindow(liveWindow: LiveWindow, known: Seq): void {
 export function restartLiveWindow(liveWindow: LiveWindow, at: Seq): void {
   liveWindow.from = at
   liveWindow.to = at
-  liveWindow.changes = []
-  liveWindow.turn = undefined
+  liveWindow.frames.length = 0
+  liveWindow.changes = 0
+  liveWindow.bytes = 0
+  liveWindow.joined.clear()
+  liveWindow.older.clear()
 }
 
 export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
   if (frame.seq <= liveWindow.to) return
+  if (frame.bytes > largestTurnBytes) {
+    // Read back, it comes without its large results; held here, each follower would be sent them.
+    restartLiveWindow(liveWindow, frame.seq)
+    return notifyLiveWindow(liveWindow, frame.seq)
+  }
   if (frame.after !== liveWindow.to) restartLiveWindow(liveWindow, frame.after)
-  liveWindow.changes.push(...frame.changes)
+  liveWindow.frames.push(frame)
   liveWindow.to = frame.seq
-  liveWindow.turn = frame.turn
-  const over = liveWindow.changes.length - longest
-  if (over > 0) liveWindow.from = (liveWindow.changes.splice(0, over).at(-1) as StoredChange).seq
+  liveWindow.changes += frame.changes.length
+  liveWindow.bytes += frame.bytes
+  liveWindow.joined.clear()
+  while (liveWindow.changes > mostChanges || liveWindow.bytes > mostBytes) {
+    // The newest stays, or those who are not behind would have to read it.
+    if (liveWindow.frames.length === 1) break
+    const { seq, changes, bytes } = liveWindow.frames.shift() as Frame
+    liveWindow.from = seq
+    liveWindow.changes -= changes.length
+    liveWindow.bytes -= bytes
+  }
   notifyLiveWindow(liveWindow, frame.seq)
 }
 
@@ -88,22 +122,69 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
 export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
   liveWindow.to > 0 && liveWindow.from <= after && after <= liveWindow.to
 
-export const nothing = (after: Seq): Frame => ({ after, seq: after, changes: [] })
+export const nothing = (after: Seq): Frame => ({ after, seq: after, changes: [], bytes: 0 })
 
+/** All that follows on a seq, the same object for all who stand there. */
 export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
-  const start = liveWindow.changes.findIndex((change) => change.seq > after)
-  const changes = start < 0 ? [] : liveWindow.changes.slice(start)
-  return withDefined({ after, seq: liveWindow.to, changes }, { turn: liveWindow.turn })
+  const last = liveWindow.frames.at(-1)
+  if (last?.after === after) return last
+  const known = liveWindow.joined.get(after)
+  if (known !== undefined) return known
+  const frames = liveWindow.frames.filter(({ seq }) => seq > after)
+  const changes = frames.flatMap((frame) => frame.changes).filter(({ seq }) => seq > after)
+  const bytes = frames.reduce((sum, frame) => sum + frame.bytes, 0)
+  const joined = withDefined({ after, seq: liveWindow.to, changes, bytes }, { turn: last?.turn })
+  liveWindow.joined.set(after, joined)
+  return joined
+}
+
+/**
+ * What follows on a place that the window has left behind: read once for all who stand there, for as long
+ * as one of them has it.
+ */
+export function readOlderFrame(
+  liveWindow: LiveWindow,
+  after: Seq,
+  read: () => Promise<Frame>,
+): Promise<Frame> {
+  const known = liveWindow.older.get(after)?.deref()
+  if (known !== undefined) return Promise.resolve(known)
+  const underWay = liveWindow.readingOlder.get(after)
+  if (underWay !== undefined) return underWay
+  const reading = read()
+    .then((frame) => {
+      for (const [place, kept] of liveWindow.older) {
+        if (kept.deref() === undefined) liveWindow.older.delete(place)
+      }
+      // One that brings nothing new would be given again for ever.
+      if (frame.seq > after) liveWindow.older.set(after, new WeakRef(frame))
+      return frame
+    })
+    .finally(() => liveWindow.readingOlder.delete(after))
+  liveWindow.readingOlder.set(after, reading)
+  return reading
 }
 
 /** What one commit added, as its followers get it. */
 export function toFrame(
   events: readonly LedgerEvent[],
   { firstSeq, seq }: Extract<AppendResult, { readonly kind: 'appended' }>,
+  planned: PlannedCommit,
   turn?: Turn,
 ): Frame {
   const changes = events.map(
     (event) => ({ kind: 'event', seq: event.seq, commit: seq, event }) as const,
   )
-  return withDefined({ after: firstSeq - 1, seq, changes }, { turn })
+  return withDefined({ after: firstSeq - 1, seq, changes, bytes: bytesOf(planned) }, { turn })
+}
+
+/** By the rows that its events became; the state of a turn that has ended is not sent. */
+function bytesOf({ batches, calls, newMessages }: PlannedCommit): number {
+  let bytes = 0
+  for (const { payload } of batches) bytes += payload.length
+  for (const { input, output, modelOutput } of calls) {
+    bytes += (input?.length ?? 0) + (output?.length ?? 0) + (modelOutput?.length ?? 0)
+  }
+  for (const { role, body } of newMessages) if (role !== 'assistant') bytes += body?.length ?? 0
+  return bytes
 }

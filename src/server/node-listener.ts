@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { checkOptions } from '../core/check-options.ts'
+import { type ByteStream, byteStreamOf } from '../engine/byte-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { Handler } from './create-handler.ts'
 import { toErrorResponse } from './http-error.ts'
@@ -203,30 +204,37 @@ async function send(
   stallMs: number,
 ): Promise<void> {
   // Before the first byte goes out: a body that cannot be read is still a 500 then.
-  const reader = response.body?.getReader()
+  const stream = response.body === null ? undefined : byteStreamOf(response.body)
   outgoing.writeHead(response.status, [...response.headers].flat())
   // An answer may come before the whole question was read: the rest is let go.
   incoming.resume()
   const { signal } = gone
-  const leave = () => void reader?.cancel().catch(() => undefined)
+  const leave = () => stream?.cancel()
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()
-  if (reader !== undefined) await pump(reader, outgoing, signal, stallMs)
+  if (stream !== undefined) await pump(stream, outgoing, signal, stallMs)
   outgoing.end()
 }
 
+/** The next piece is made when the connection has taken the one before. */
 async function pump(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  stream: ByteStream,
   outgoing: ServerResponse,
   gone: AbortSignal,
   stallMs: number,
 ): Promise<void> {
   while (!gone.aborted) {
-    const { done, value } = await reader.read()
-    if (done) return
-    if (!outgoing.write(value)) await drained(outgoing, gone, stallMs)
+    const piece = await stream.next()
+    if (piece === null) return
+    for (let from = 0; from < piece.length && !gone.aborted; from += mostAtOnce) {
+      const part = piece.length <= mostAtOnce ? piece : piece.subarray(from, from + mostAtOnce)
+      if (!outgoing.write(part)) await drained(outgoing, gone, stallMs)
+    }
   }
 }
+
+/** Whoever takes so much within `stallMs` is slow; whoever does not has stopped reading. */
+const mostAtOnce = 65_536
 
 function drained(outgoing: ServerResponse, gone: AbortSignal, stallMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -130,7 +130,7 @@ export function createLedgerReader(source: LedgerSource) {
       )
       const inside = shown.slice(0, edges.places.length)
       const sizes = inside.map((row) => measureMessage(row, rows))
-      const { count, ids } = takeBytes(sizes, results, maxBytes)
+      const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
       const { ownerId, seq, live } = rows.thread
       return {
@@ -139,6 +139,7 @@ export function createLedgerReader(source: LedgerSource) {
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
         hasMore: edges.hasMore || rows.unread !== null || count < inside.length,
         live,
+        ...(query.maxBytes === undefined ? {} : { bytes }),
       }
     },
 
@@ -233,16 +234,17 @@ function takeBytes(
   sizes: readonly Measured[],
   results: ResultMode,
   maxBytes: number,
-): { readonly count: number; readonly ids: readonly CallId[] } {
+): { readonly count: number; readonly ids: readonly CallId[]; readonly bytes: number } {
   const ids: CallId[] = []
   let total = 0
   for (const [index, size] of sizes.entries()) {
     const wanted = largeOutputs(size, results)
-    total += size.bytes + (wanted.length === 0 ? 0 : bytesLeftOut(size.omitted))
-    if (index > 0 && total > maxBytes) return { count: index, ids }
+    const bytes = size.bytes + (wanted.length === 0 ? 0 : bytesLeftOut(size.omitted))
+    if (index > 0 && total + bytes > maxBytes) return { count: index, ids, bytes: total }
+    total += bytes
     ids.push(...wanted)
   }
-  return { count: sizes.length, ids }
+  return { count: sizes.length, ids, bytes: total }
 }
 
 function measureMessage(row: MessageRow, rows: IndexedRows): Measured {

@@ -137,6 +137,8 @@ export interface Page {
   readonly hasMore: boolean
   /** The turn that `live: 'exclude'` left out. */
   readonly live: MessageId | null
+  /** About how long its messages are as JSON; given where `maxBytes` was. */
+  readonly bytes?: number
 }
 
 export interface ChangesQuery {

@@ -170,6 +170,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         seq,
         messages,
         hasMore: edges.hasMore || messages.length < inside.length,
+        ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
       }
     },
