@@ -10,6 +10,7 @@ import {
   notifyLiveWindow,
   nextChange,
   nothing,
+  type OlderFrame,
   readOlderFrame,
   restartLiveWindow,
   sliceLiveWindow,
@@ -56,7 +57,7 @@ export function createHub(store: Store): Hub {
   let followers = 0
   let isClosed = false
 
-  const read = async (threadId: ThreadId, after: Seq): Promise<Frame & { end: Seq }> => {
+  const read = async (threadId: ThreadId, after: Seq): Promise<OlderFrame> => {
     const found = await store.readChanges({
       threadId,
       after,
@@ -146,8 +147,15 @@ export function createHub(store: Store): Hub {
       const stop = () => wakeFollowers(liveWindow)
       signal.addEventListener('abort', stop)
       try {
-        const readOlder = (from: Seq) =>
-          readOlderFrame(liveWindow, from, () => gate(() => read(threadId, from)))
+        // How far the database went when it was last read for this follower.
+        let end: Seq = after
+        const readOlder = async (from: Seq): Promise<Frame> => {
+          const older = await readOlderFrame(liveWindow, from, () =>
+            gate(() => read(threadId, from)),
+          )
+          end = older.seq > from ? older.end : from
+          return older
+        }
         let frame: Frame = covers(liveWindow, after) ? nothing(after) : await readOlder(after)
         let at = after
         while (!signal.aborted) {
@@ -157,8 +165,8 @@ export function createHub(store: Store): Hub {
             continue
           }
           if (liveWindow.ended) return
-          if (at < liveWindow.from) frame = await readOlder(at)
-          else if (at < liveWindow.to) frame = sliceLiveWindow(liveWindow, at)
+          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
+          else if (at < liveWindow.from || at < end) frame = await readOlder(at)
           else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
             await refresh(threadId, liveWindow)

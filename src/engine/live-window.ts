@@ -19,6 +19,11 @@ export interface Frame {
   readonly turn?: Turn
 }
 
+/** Read from the database, which went up to `end` then. */
+export interface OlderFrame extends Frame {
+  readonly end: Seq
+}
+
 /** The newest changes of a thread that somebody follows or runs: everything after `from`, up to `to`. */
 export interface LiveWindow {
   from: Seq
@@ -31,8 +36,8 @@ export interface LiveWindow {
   /** For those who are some frames behind, by where they stand; of this `to` alone. */
   readonly joined: Map<Seq, Frame>
   /** What was read for those who are behind `from`, by where they stand, while somebody has it. */
-  readonly older: Map<Seq, WeakRef<Frame>>
-  readonly readingOlder: Map<Seq, Promise<Frame>>
+  readonly older: Map<Seq, WeakRef<OlderFrame>>
+  readonly readingOlder: Map<Seq, Promise<OlderFrame>>
   /** What notifications say exists. */
   known: Seq
   /** How many commits of this process are under way, whose changes need not be read. */
@@ -145,8 +150,8 @@ export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
 export function readOlderFrame(
   liveWindow: LiveWindow,
   after: Seq,
-  read: () => Promise<Frame>,
-): Promise<Frame> {
+  read: () => Promise<OlderFrame>,
+): Promise<OlderFrame> {
   const known = liveWindow.older.get(after)?.deref()
   if (known !== undefined) return Promise.resolve(known)
   const underWay = liveWindow.readingOlder.get(after)
