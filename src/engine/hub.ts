@@ -99,8 +99,9 @@ export function createHub(store: Store): Hub {
     return liveWindow
   }
   const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
-    if (--liveWindow.holders === 0 && liveWindows.get(threadId) === liveWindow)
-      liveWindows.delete(threadId)
+    if (--liveWindow.holders > 0) return
+    clearTimeout(liveWindow.nextRound)
+    if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 
   const unwatch = store.watch(({ threadId, seq }) => {
@@ -144,8 +145,6 @@ export function createHub(store: Store): Hub {
       // Before the first read: what is committed from here on is either in it or in the live window.
       const liveWindow = hold(threadId)
       followers++
-      const stop = () => wakeFollowers(liveWindow)
-      signal.addEventListener('abort', stop)
       try {
         // How far the database went when it was last read for this follower.
         let end: Seq = after
@@ -170,10 +169,9 @@ export function createHub(store: Store): Hub {
           else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
             await refresh(threadId, liveWindow)
-          } else await nextChange(liveWindow)
+          } else await nextChange(liveWindow, signal)
         }
       } finally {
-        signal.removeEventListener('abort', stop)
         followers--
         letGo(threadId, liveWindow)
       }
