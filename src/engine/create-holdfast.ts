@@ -16,7 +16,7 @@ import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
-import { createHub } from './hub.ts'
+import { createHub, type ReadGate } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
@@ -59,7 +59,12 @@ export interface Holdfast {
     outputs: readonly ToolOutput[],
   ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
-  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+  subscribe(
+    threadId: ThreadId,
+    after: Seq,
+    signal?: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
   /**
    * Stores the stream of a loop that the host runs itself: `result.stream` of a `streamText`, a UI
    * message stream, or plain text. With a message it answers that; with `{continue: turnId}` it goes on
@@ -188,8 +193,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
     addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
-    subscribe: (threadId, after, signal) =>
-      hub.follow(threadId, after, signal ?? new AbortController().signal),
+    subscribe: (threadId, after, signal, gate) =>
+      hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
     record: (source, request) => record(engine, newCallId, source, request),
     modelMessages: (threadId) => readModelMessages(engine, threadId),
     toolCalls: createToolCallRepository({

@@ -4,7 +4,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
-import type { Store } from '../store/store.ts'
+import type { ResultMode, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
 import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
@@ -88,7 +88,7 @@ export function createEngine(parts: EngineParts): Engine {
     try {
       const result = await committer.submit(planned)
       const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result) : null)
+      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result, planned) : null)
       return { result, turns: planned.turns }
     } catch (error) {
       deliver(null)
@@ -181,8 +181,13 @@ interface Written {
   readonly turns: ReadonlyMap<MessageId, Turn>
 }
 
-export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {
-  const message = await store.readMessage(threadId, id)
+export async function readTurn(
+  store: Store,
+  threadId: ThreadId,
+  id: MessageId,
+  results?: ResultMode,
+): Promise<Turn> {
+  const message = await store.readMessage(threadId, id, results)
   if (message?.role === 'assistant') return message
   throw new HoldfastError('message-not-found', 'There is no such message.')
 }

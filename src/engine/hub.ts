@@ -1,5 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
+import { jsonLength } from '../store/omit-large-outputs.ts'
 import type { Store } from '../store/store.ts'
 import {
   covers,
@@ -9,6 +10,8 @@ import {
   notifyLiveWindow,
   nextChange,
   nothing,
+  type OlderFrame,
+  readOlderFrame,
   restartLiveWindow,
   sliceLiveWindow,
   type LiveWindow,
@@ -30,25 +33,44 @@ export interface Hub {
   /** Keeps what is committed to a thread as if somebody followed it: whoever comes then need not read it. */
   keep(threadId: ThreadId): () => void
   /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
-  follow(threadId: ThreadId, after: Seq, signal: AbortSignal): AsyncGenerator<Frame, void>
+  follow(
+    threadId: ThreadId,
+    after: Seq,
+    signal: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
   readonly followers: number
   close(): void
 }
 
+/** Begins a read of the database when it is this follower's turn to read (OP7a). */
+export type ReadGate = <Result>(read: () => Promise<Result>) => Promise<Result>
+
+const openGate: ReadGate = (read) => read()
+
 const readAtOnce = 500
+/** A read is one slice of work between two requests of other people, and one piece in a socket's queue. */
+const bytesAtOnce = 262_144
 
 export function createHub(store: Store): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
   let isClosed = false
 
-  const read = async (threadId: ThreadId, after: Seq): Promise<Frame & { end: Seq }> => {
-    const found = await store.readChanges({ threadId, after, limit: readAtOnce, results: 'full' })
+  const read = async (threadId: ThreadId, after: Seq): Promise<OlderFrame> => {
+    const found = await store.readChanges({
+      threadId,
+      after,
+      limit: readAtOnce,
+      results: 'bounded',
+      maxBytes: bytesAtOnce,
+    })
     if (found === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
     if (found.seq < after) {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
-    return { after, seq: found.reached, changes: found.changes, end: found.seq }
+    const { changes, reached } = found
+    return { after, seq: reached, changes, bytes: bytesAtOnce, end: found.seq }
   }
 
   /** One read for all followers that wait at the end of the live window. */
@@ -56,7 +78,8 @@ export function createHub(store: Store): Hub {
     const known = liveWindow.known
     liveWindow.reading ??= read(threadId, liveWindow.to)
       .then((frame) => {
-        extendLiveWindow(liveWindow, frame)
+        // What came one by one is short: counted at its most, it would drive out what others still need.
+        extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
         // Unless a notification came meanwhile, the database has just said that this is all.
         if (liveWindow.known === known && frame.seq === frame.end) liveWindow.known = liveWindow.to
       })
@@ -76,8 +99,9 @@ export function createHub(store: Store): Hub {
     return liveWindow
   }
   const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
-    if (--liveWindow.holders === 0 && liveWindows.get(threadId) === liveWindow)
-      liveWindows.delete(threadId)
+    if (--liveWindow.holders > 0) return
+    clearTimeout(liveWindow.nextRound)
+    if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 
   const unwatch = store.watch(({ threadId, seq }) => {
@@ -117,14 +141,21 @@ export function createHub(store: Store): Hub {
       return () => letGo(threadId, liveWindow)
     },
 
-    async *follow(threadId, after, signal) {
+    async *follow(threadId, after, signal, gate = openGate) {
       // Before the first read: what is committed from here on is either in it or in the live window.
       const liveWindow = hold(threadId)
       followers++
-      const stop = () => wakeFollowers(liveWindow)
-      signal.addEventListener('abort', stop)
       try {
-        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await read(threadId, after)
+        // How far the database went when it was last read for this follower.
+        let end: Seq = after
+        const readOlder = async (from: Seq): Promise<Frame> => {
+          const older = await readOlderFrame(liveWindow, from, () =>
+            gate(() => read(threadId, from)),
+          )
+          end = older.seq > from ? older.end : from
+          return older
+        }
+        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await readOlder(after)
         let at = after
         while (!signal.aborted) {
           if (frame.seq > at) {
@@ -133,15 +164,14 @@ export function createHub(store: Store): Hub {
             continue
           }
           if (liveWindow.ended) return
-          if (at < liveWindow.from) frame = await read(threadId, at)
-          else if (at < liveWindow.to) frame = sliceLiveWindow(liveWindow, at)
+          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
+          else if (at < liveWindow.from || at < end) frame = await readOlder(at)
           else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
             await refresh(threadId, liveWindow)
-          } else await nextChange(liveWindow)
+          } else await nextChange(liveWindow, signal)
         }
       } finally {
-        signal.removeEventListener('abort', stop)
         followers--
         letGo(threadId, liveWindow)
       }

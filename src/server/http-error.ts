@@ -23,6 +23,9 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-failed': 503,
 }
 
+/** What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. */
+const retryAfterSeconds = 5
+
 /** Says what the address does take. */
 export class MethodNotAllowed extends ApiError {
   readonly allow: string
@@ -42,7 +45,10 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
-  const headers = error instanceof MethodNotAllowed ? { allow: error.allow } : {}
+  const headers = {
+    ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
+    ...(status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {}),
+  }
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
 

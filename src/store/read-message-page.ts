@@ -19,7 +19,13 @@ import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
 import { createPageFiller, type PageSlice } from './page-filler.ts'
-import type { Page, PageOrder, ResultMode, Store } from './store.ts'
+import {
+  largestTurnBytes,
+  type Page,
+  type PageOrder,
+  type ResultMode,
+  type Store,
+} from './store.ts'
 
 /** `ledger`: the fold itself, for clients that run it too. */
 export const pageFormats = ['ui', 'vercel', 'entities', 'chat', 'ledger'] as const
@@ -57,7 +63,7 @@ const mostAtOnce = 200
 /**
  * One page of a thread in one format; null if there is no such thread. What a format or filter does
  * not show takes no room on a page, so it may take several reads to fill one, or to know that nothing
- * follows. `seq` is that of the first read: whoever follows from there misses nothing.
+ * follows. It ends early, at a message, when it has enough bytes. `seq` is that of the first read: whoever follows from there misses nothing.
  */
 export async function readMessagePage(
   store: Store,
@@ -69,7 +75,10 @@ export async function readMessagePage(
   const after = cursor === undefined ? null : parsePlaceCursor(list, cursor)
   const counts = older !== undefined && query.format === 'entities' ? 'items' : 'slices'
   const filler = createPageFiller<PageItem>({ counts, limit, after, order })
-  const unitsToRead = { threadId, order, results: query.results ?? 'full' } as const
+  // A page is bounded in bytes too, and one turn of it by itself (OP7a).
+  const results = query.results === 'lazy' ? 'lazy' : 'bounded'
+  const unitsToRead = { threadId, order, results } as const
+  let bytesLeft = largestTurnBytes
 
   let before = after === null ? null : boundOf(after, order)
   let size = older === undefined ? limit + 1 : Math.min(limit + 1, 25)
@@ -81,6 +90,7 @@ export async function readMessagePage(
       limit: size,
       before,
       live: query.live ?? 'include',
+      maxBytes: bytesLeft,
     })
     if (page === null) return null
     first ??= page
@@ -92,6 +102,10 @@ export async function readMessagePage(
       isOpen = (order === 'newest-first' ? slices.toReversed() : slices).every(filler.add)
       if (!isOpen) break
     }
+    const isCut = page.hasMore && page.messages.length < size
+    bytesLeft = Math.max(1, bytesLeft - (page.bytes ?? 0))
+    // What follows is looked for, and not put on this page.
+    if ((isCut || bytesLeft === 1) && filler.items.length > 0) filler.fill()
     before = page.messages.at(-1)?.seq ?? null
     if (!page.hasMore || before === null) break
     size = Math.min(mostAtOnce, size * 2)

@@ -48,11 +48,19 @@ export interface Store {
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
   readChanges(query: ChangesQuery): Promise<Changes | null>
-  /** Retired messages too; of several with one id, the newest (only one of them can be shown). */
-  readMessage(threadId: ThreadId, messageId: MessageId): Promise<Message | null>
+  /**
+   * Retired messages too; of several with one id, the newest (only one of them can be shown).
+   * `results`: default `full`.
+   */
+  readMessage(
+    threadId: ThreadId,
+    messageId: MessageId,
+    results?: ResultMode,
+  ): Promise<Message | null>
   /** Turns have ids that are unique everywhere, so a turn can be found without its thread. */
-  findTurn(messageId: MessageId): Promise<FoundTurn | null>
-  readCall(threadId: ThreadId, callId: CallId): Promise<FoundCall | null>
+  findTurn(messageId: MessageId, results?: ResultMode): Promise<FoundTurn | null>
+  /** `results` is for the other calls of its turn; what was asked for is whole. */
+  readCall(threadId: ThreadId, callId: CallId, results?: ResultMode): Promise<FoundCall | null>
 
   /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. */
   requestStop(threadId: ThreadId): Promise<StopRequest>
@@ -109,10 +117,18 @@ export interface PageQuery {
   /** `exclude` leaves out the turn that is being produced. */
   readonly live: 'include' | 'exclude'
   readonly results: ResultMode
+  /**
+   * About how many bytes of JSON to read at most: the page ends before the message that would go beyond
+   * it, and has more. Its first message is there whatever its size. Default: no bound.
+   */
+  readonly maxBytes?: number
 }
 export type PageOrder = 'newest-first' | 'oldest-first'
-/** `lazy` leaves out results over 16 kB (PG7). */
-export type ResultMode = 'full' | 'lazy'
+/**
+ * `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
+ * `largestTurnBytes` with them, and is `full` in every other (OP7).
+ */
+export type ResultMode = 'full' | 'bounded' | 'lazy'
 
 export interface Page {
   readonly ownerId: OwnerId
@@ -121,6 +137,8 @@ export interface Page {
   readonly hasMore: boolean
   /** The turn that `live: 'exclude'` left out. */
   readonly live: MessageId | null
+  /** About how long its messages are as JSON; given where `maxBytes` was. */
+  readonly bytes?: number
 }
 
 export interface ChangesQuery {
@@ -129,11 +147,13 @@ export interface ChangesQuery {
   /** About how many rows to read at most; the rest comes with the next call. */
   readonly limit: number
   readonly results: ResultMode
+  /** The same in bytes of JSON; the first change is there whatever its size. Default: no bound. */
+  readonly maxBytes?: number
 }
 export interface Changes {
   /** The thread's seq at this read. */
   readonly seq: Seq
-  /** The seq up to which `changes` is everything; equal to `seq` unless the limit cut it. */
+  /** The seq up to which `changes` is everything; equal to `seq` unless a limit cut it. */
   readonly reached: Seq
   readonly changes: readonly StoredChange[]
 }
@@ -174,3 +194,9 @@ export interface ChangeNotification {
 
 /** Results above this many bytes of JSON are left out of lazy reads. */
 export const lazyBytes = 16_000
+
+/**
+ * A turn, or an event, that is larger than this with its results comes without those over `lazyBytes` in
+ * bounded reads. Without it one turn of 60 MB would be built for each of its readers (OP7).
+ */
+export const largestTurnBytes = 4_194_304

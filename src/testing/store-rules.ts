@@ -1,4 +1,5 @@
 import { appendRules } from './store-rules/append-rules.ts'
+import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
@@ -37,6 +38,7 @@ export const storeRules: readonly StoreRule[] = [
   ...retireRules,
   ...rewriteRules,
   ...lazyRules,
+  ...byteRules,
   ...changeRules,
   ...watchRules,
 ]

@@ -5,7 +5,7 @@ import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
-import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
@@ -142,7 +142,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return 'rewritten'
     },
 
-    async readPage({ threadId, limit, before, live, results, order = 'newest-first' }) {
+    async readPage({ threadId, limit, before, live, results, maxBytes, order = 'newest-first' }) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return null
@@ -158,47 +158,52 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
       const { ownerId, seq } = stored.thread
+      const inside = shown
+        .slice(0, limit)
+        .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
+      const messages = takeBytes(inside, maxBytes)
       return {
         ownerId,
         seq,
-        messages: shown
-          .slice(0, limit)
-          .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results)),
-        hasMore: shown.length > limit,
+        messages,
+        hasMore: shown.length > messages.length,
+        ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
       }
     },
 
-    async readChanges({ threadId, after, limit, results }) {
+    async readChanges({ threadId, after, limit, results, maxBytes }) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
-      const changes = all.slice(0, limit).map((change) => omitInChange(change, results))
+      const within = all.slice(0, limit).map((change) => omitInChange(change, results))
+      const changes = takeBytes(within, maxBytes)
       const { seq } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes }
     },
 
-    async readMessage(threadId, messageId) {
+    async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
       const entry = stored?.messages.findLast((message) => message.id === messageId)
-      return stored === undefined || entry === undefined ? null : readMemoryMessage(stored, entry)
+      if (stored === undefined || entry === undefined) return null
+      return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },
 
-    async findTurn(messageId) {
+    async findTurn(messageId, results = 'full') {
       open()
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
         const { ownerId, seq } = stored.thread
-        return { threadId, ownerId, seq, turn }
+        return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },
 
-    async readCall(threadId, callId) {
+    async readCall(threadId, callId, results = 'full') {
       open()
       const stored = threads.get(threadId)
       for (const entry of stored?.messages ?? []) {
@@ -206,7 +211,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         const turn = readMemoryMessage(stored, entry) as Turn
         const { ownerId, seq } = stored.thread
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+          if (call.id !== callId) continue
+          return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null
@@ -243,4 +249,15 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       closed = true
     },
   }
+}
+
+/** The first, and those after it that fit. */
+function takeBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
+  if (maxBytes === undefined) return items
+  let bytes = 0
+  const end = items.findIndex((item, index) => {
+    bytes += jsonLength(item)
+    return index > 0 && bytes > maxBytes
+  })
+  return end === -1 ? items : items.slice(0, end)
 }

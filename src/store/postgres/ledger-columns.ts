@@ -28,6 +28,8 @@ export interface MessageColumns {
   readonly commitSeq: Seq
   readonly at: number
   readonly content: string | null
+  /** False: only its place; enough bytes had come together before it. */
+  readonly isRead: boolean
 }
 
 /** A batch of events. */
@@ -40,6 +42,7 @@ export interface BatchColumns {
   readonly at: number
   /** The lines of its events. */
   readonly content: string
+  readonly isRead: boolean
 }
 
 export interface CallColumns extends StoredOutput {
@@ -51,6 +54,13 @@ export interface CallColumns extends StoredOutput {
   readonly state: CallLifecycle
   /** The input. */
   readonly content: string | null
+}
+
+/** The result of one call. */
+export interface OutputColumns {
+  readonly callId: CallId
+  readonly output: string | null
+  readonly modelOutput: string | null
 }
 
 const types = {
@@ -70,6 +80,7 @@ const types = {
   output: 'text',
   outputBytes: 'integer',
   modelOutput: 'text',
+  isRead: 'boolean',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */
