@@ -1,6 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Store } from '../store/store.ts'
+import { systemClock, wait } from './clock.ts'
 import {
   covers,
   createLiveWindow,
@@ -36,6 +37,7 @@ export interface Hub {
 }
 
 const readAtOnce = 500
+const readAgainMs = 250
 
 export function createHub(store: Store): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
@@ -64,6 +66,19 @@ export function createHub(store: Store): Hub {
         liveWindow.reading = null
       })
     return liveWindow.reading
+  }
+
+  /** Whoever follows waits for a store that cannot be read right now: what it has been shown still holds (LG3a). */
+  const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSignal) => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const isPassing = error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+        if (!isPassing || isClosed || signal.aborted) throw error
+        await wait(systemClock, readAgainMs, signal)
+      }
+    }
   }
 
   const hold = (threadId: ThreadId): LiveWindow => {
@@ -133,11 +148,11 @@ export function createHub(store: Store): Hub {
             continue
           }
           if (liveWindow.ended) return
-          if (at < liveWindow.from) frame = await read(threadId, at)
+          if (at < liveWindow.from) frame = await patiently(() => read(threadId, at), signal)
           else if (at < liveWindow.to) frame = sliceLiveWindow(liveWindow, at)
           else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
-            await refresh(threadId, liveWindow)
+            await patiently(() => refresh(threadId, liveWindow), signal)
           } else await nextChange(liveWindow)
         }
       } finally {

@@ -32,6 +32,7 @@ export interface ConnectionPoolOptions {
 interface Waiter {
   readonly resolve: (connection: Connection) => void
   readonly reject: (error: unknown) => void
+  readonly timer: NodeJS.Timeout
 }
 
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
@@ -52,6 +53,21 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   const connect = async (): Promise<Connection> => {
     count++
+    try {
+      return await attempt()
+    } catch (error) {
+      // Nobody has one that could come free: those who wait would only hear the same, one after the other.
+      if (count === opening + 1) refuseWaiters(error)
+      leave()
+      throw error
+    }
+  }
+
+  const refuseWaiters = (error: unknown) => {
+    for (let next = takeWaiter(); next !== undefined; next = takeWaiter()) next.reject(error)
+  }
+
+  const attempt = async (): Promise<Connection> => {
     opening++
     try {
       const connection = await open()
@@ -64,7 +80,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       return connection
     } catch (error) {
       failure = error
-      leave()
       throw error
     } finally {
       opening--
@@ -75,10 +90,17 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const leave = () => {
     count--
     if (isEnding && count === 0) ended.resolve()
+    const next = takeWaiter()
+    if (next !== undefined) connect().then(next.resolve, next.reject)
+  }
+
+  /** Its time to wait is over: what it is given now must not be given to nobody. */
+  const takeWaiter = (): Waiter | undefined => {
     const [next] = waiting
-    if (next === undefined) return
+    if (next === undefined) return undefined
     waiting.delete(next)
-    connect().then(next.resolve, next.reject)
+    clearTimeout(next.timer)
+    return next
   }
 
   const takeOut = (connection: Connection) => {
@@ -111,14 +133,6 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   const wait = (): Promise<Connection> =>
     new Promise((resolve, reject) => {
-      const settle = (work: () => void) => {
-        clearTimeout(timer)
-        work()
-      }
-      const waiter: Waiter = {
-        resolve: (connection) => settle(() => resolve(connection)),
-        reject: (error) => settle(() => reject(error)),
-      }
       const timer = setTimeout(() => {
         waiting.delete(waiter)
         reject(
@@ -127,6 +141,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
           }),
         )
       }, waitMs)
+      const waiter: Waiter = { resolve, reject, timer }
       waiting.add(waiter)
     })
 
@@ -143,12 +158,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     release(connection) {
       if (isSuspect(connection)) return discard(connection)
       if (isEnding) return void retire(connection)
-      const [next] = waiting
-      if (next !== undefined) {
-        waiting.delete(next)
-        next.resolve(connection)
-        return
-      }
+      const next = takeWaiter()
+      if (next !== undefined) return next.resolve(connection)
       idle.set(
         connection,
         setTimeout(() => void retire(connection), idleMs),
@@ -164,8 +175,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     async end() {
       if (isEnding) return ended.promise
       isEnding = true
-      for (const waiter of waiting) waiter.reject(closedFault())
-      waiting.clear()
+      refuseWaiters(closedFault())
       for (const connection of idle.keys()) void retire(connection)
       if (count === 0) ended.resolve()
       await ended.promise

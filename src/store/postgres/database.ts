@@ -4,13 +4,7 @@ import { type Connection, openConnection } from './connection.ts'
 import { createConnectionPool } from './connection-pool.ts'
 import { parseHostList, type ServerRole, suits } from './host-list.ts'
 import { migrate } from './migrate.ts'
-import {
-  closedFault,
-  isLost,
-  isReadOnly,
-  toConnectFault,
-  toStoreFault,
-} from './postgres-error.ts'
+import { closedFault, isLost, isReadOnly, toConnectFault, toStoreFault } from './postgres-error.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
 export interface DatabaseOptions {

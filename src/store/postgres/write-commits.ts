@@ -110,7 +110,11 @@ export function createCommitWriter(
       }
     } catch (error) {
       // Some were stored, and have to be told so; the rest was not, or will be looked for.
-      if (results.size === 0) throw toDoubt(error, commits.some((commit) => inDoubt.has(commit)))
+      if (results.size === 0)
+        throw toDoubt(
+          error,
+          commits.some((commit) => inDoubt.has(commit)),
+        )
     }
     return commits.map((commit) => results.get(commit) ?? { kind: 'busy' })
   }
