@@ -19,6 +19,8 @@ export type ErrorCode =
   | 'store-newer'
   | 'store-foreign'
   | 'store-unreachable'
+  /** The disk of the database is full. */
+  | 'store-full'
   | 'store-failed'
 
 export class HoldfastError extends Error {
@@ -29,14 +31,21 @@ export class HoldfastError extends Error {
    * After any other fault it is not known what was stored, and nothing may be written twice.
    */
   readonly isTemporary: boolean
+  /**
+   * Of a commit: it may have been stored. The very same planned commit may be given to the store again,
+   * which looks whether it is there before it writes; nobody else may try.
+   */
+  readonly isInDoubt: boolean
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: ErrorOptions & { readonly isTemporary?: boolean } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: HoldfastErrorOptions = {}) {
     super(message, options)
     this.code = code
     this.isTemporary = options.isTemporary ?? false
+    this.isInDoubt = options.isInDoubt ?? false
   }
+}
+
+export interface HoldfastErrorOptions extends ErrorOptions {
+  readonly isTemporary?: boolean
+  readonly isInDoubt?: boolean
 }

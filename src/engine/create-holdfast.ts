@@ -18,6 +18,7 @@ import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub, type ReadGate } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { type Recording, type RecordRequest, record } from './record.ts'
@@ -83,7 +84,10 @@ export interface Holdfast {
   readonly clock: Clock
   /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
   readonly saving: () => 'ok' | 'interrupted'
-  /** Rejects if the store does not answer, or does not take what is written. */
+  /**
+   * Rejects, with a `reason`, if the store does not answer or does not take what is written, if writes have waited
+   * for seconds, the disk is full, or changes of other servers are not heard of.
+   */
   ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
@@ -206,11 +210,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     }),
     clock,
     saving: () => committer.saving,
-    async ready() {
-      await store.findAbandonedRuns(1)
-      // To no thread: it goes the way of every write and leaves nothing.
-      await engine.append({ threadId: parseThreadId(newId('thread')), events: [] })
-    },
+    ready: () => assertReady({ store, committer, append: engine.append }, newId('thread')),
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,

@@ -2,6 +2,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { jsonLength } from '../store/omit-large-outputs.ts'
 import type { Store } from '../store/store.ts'
+import { systemClock, wait } from './clock.ts'
 import {
   covers,
   createLiveWindow,
@@ -51,6 +52,7 @@ const openGate: ReadGate = (read) => read()
 const readAtOnce = 500
 /** A read is one slice of work between two requests of other people, and one piece in a socket's queue. */
 const bytesAtOnce = 262_144
+const readAgainMs = 250
 
 export function createHub(store: Store): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
@@ -87,6 +89,19 @@ export function createHub(store: Store): Hub {
         liveWindow.reading = null
       })
     return liveWindow.reading
+  }
+
+  /** Whoever follows waits for a store that cannot be read right now: what it has been shown still holds (LG3a). */
+  const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSignal) => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const isPassing = error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+        if (!isPassing || isClosed || signal.aborted) throw error
+        await wait(systemClock, readAgainMs, signal)
+      }
+    }
   }
 
   const hold = (threadId: ThreadId): LiveWindow => {
@@ -165,10 +180,11 @@ export function createHub(store: Store): Hub {
           }
           if (liveWindow.ended) return
           if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
-          else if (at < liveWindow.from || at < end) frame = await readOlder(at)
-          else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
+          else if (at < liveWindow.from || at < end) {
+            frame = await patiently(() => readOlder(at), signal)
+          } else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
-            await refresh(threadId, liveWindow)
+            await patiently(() => refresh(threadId, liveWindow), signal)
           } else await nextChange(liveWindow, signal)
         }
       } finally {

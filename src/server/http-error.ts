@@ -20,6 +20,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-newer': 503,
   'store-foreign': 503,
   'store-unreachable': 503,
+  'store-full': 503,
   'store-failed': 503,
 }
 

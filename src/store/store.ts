@@ -72,10 +72,18 @@ export interface Store {
    * or not at all while a connection is down: read what is after your last seq, whatever it says.
    */
   watch(listener: (notification: ChangeNotification) => void): () => void
+  /**
+   * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
+   * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
+   */
+  problem?(): StoreProblem | null
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
 }
+
+/** `listener-down`: changes of other processes have not been heard of for a while, and are polled for. */
+export type StoreProblem = 'listener-down'
 
 export interface NewThread {
   readonly id: ThreadId

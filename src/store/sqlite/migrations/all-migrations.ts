@@ -12,3 +12,9 @@ export const allMigrations: readonly string[] = [
   callsCheckAsComparison,
   callsInOrder,
 ]
+
+/**
+ * Those after which the version before can go on reading and writing as if they had not been taken: they
+ * add a table, an index, or a column that may be left out (docs/guides/upgrades.md).
+ */
+export const additiveVersions: ReadonlySet<number> = new Set()
