@@ -10,6 +10,8 @@ export type ErrorCode =
   | 'no-model'
   /** Of a backend behind the recording proxy. */
   | 'backend'
+  /** A place in a history that the thread no longer has (OP6). */
+  | 'other-history'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -1,11 +1,13 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { jsonLength } from '../store/omit-large-outputs.ts'
+import { isOtherHistory } from '../store/place-evidence.ts'
 import type { Store } from '../store/store.ts'
 import { systemClock, wait } from './clock.ts'
 import {
   covers,
   createLiveWindow,
+  endLiveWindow,
   extendLiveWindow,
   type Frame,
   notifyLiveWindow,
@@ -71,14 +73,27 @@ export function createHub(store: Store): Hub {
     if (found.seq < after) {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
-    const { changes, reached } = found
-    return { after, seq: reached, changes, bytes: bytesAtOnce, end: found.seq }
+    const { changes, reached, incarnation = '' } = found
+    return { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+  }
+
+  /**
+   * While the line was down another database may have taken over, or a backup: what the window holds may
+   * be of a history that is no more. Then its followers end; whoever comes again is told so (OP6).
+   */
+  const leaveOtherHistory = async (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
+    const { place, isUncertain } = liveWindow
+    if (!isUncertain || place === null) return
+    const found = await store.readPlace?.(threadId, place.seq)
+    liveWindow.isUncertain = false
+    if (found != null && isOtherHistory(place, found)) endLiveWindow(liveWindow)
   }
 
   /** One read for all followers that wait at the end of the live window. */
   const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
     const known = liveWindow.known
-    liveWindow.reading ??= read(threadId, liveWindow.to)
+    liveWindow.reading ??= leaveOtherHistory(threadId, liveWindow)
+      .then(() => read(threadId, liveWindow.to))
       .then((frame) => {
         // What came one by one is short: counted at its most, it would drive out what others still need.
         extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
@@ -121,7 +136,10 @@ export function createHub(store: Store): Hub {
 
   const unwatch = store.watch(({ threadId, seq }) => {
     if (threadId === null) {
-      for (const liveWindow of liveWindows.values()) notifyLiveWindow(liveWindow, liveWindow.to + 1)
+      for (const liveWindow of liveWindows.values()) {
+        liveWindow.isUncertain = true
+        notifyLiveWindow(liveWindow, liveWindow.to + 1)
+      }
       return
     }
     const liveWindow = liveWindows.get(threadId)

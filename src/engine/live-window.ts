@@ -1,7 +1,10 @@
 import type { Seq } from '../core/ids.ts'
+import type { ThreadPlace } from '../core/thread-place.ts'
 import type { LedgerEvent } from '../core/event.ts'
 import type { Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { placeAfter } from '../protocol/place-text.ts'
+import { markOf } from '../store/place-evidence.ts'
 import type { PlannedCommit } from '../store/plan-commit.ts'
 import { type AppendResult, largestTurnBytes, type StoredChange } from '../store/store.ts'
 
@@ -13,6 +16,8 @@ export interface Frame {
   readonly after: Seq
   readonly seq: Seq
   readonly changes: readonly StoredChange[]
+  /** Which of the threads that have had this id they happened in; empty: not known (OP6). */
+  readonly incarnation: string
   /** About how long they are as JSON. */
   readonly bytes: number
   /** The turn that they are about, with all of them, where this process has folded it already. */
@@ -42,7 +47,11 @@ export interface LiveWindow {
   known: Seq
   /** How many commits of this process are under way, whose changes need not be read. */
   announced: number
-  /** The thread was deleted, or the hub closed. */
+  /** The place of its last change, by which it is known again; null: nothing is known of it. */
+  place: ThreadPlace | null
+  /** The line was down: that place may be of a history that is no more. */
+  isUncertain: boolean
+  /** The thread was deleted, its history is no more, or the hub closed. */
   ended: boolean
   /** Who needs it: followers, and runs that are under way. */
   holders: number
@@ -77,6 +86,8 @@ export const createLiveWindow = (): LiveWindow => ({
   readingOlder: new Map(),
   known: 0,
   announced: 0,
+  place: null,
+  isUncertain: false,
   ended: false,
   holders: 0,
   reading: null,
@@ -126,9 +137,17 @@ export function restartLiveWindow(liveWindow: LiveWindow, at: Seq): void {
   liveWindow.bytes = 0
   liveWindow.joined.clear()
   liveWindow.older.clear()
+  liveWindow.place = null
+}
+
+/** Nothing more comes; whoever follows is let go. */
+export function endLiveWindow(liveWindow: LiveWindow): void {
+  liveWindow.ended = true
+  wakeFollowers(liveWindow)
 }
 
 export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
+  if (isOfOtherHistory(liveWindow, frame)) return endLiveWindow(liveWindow)
   if (frame.seq <= liveWindow.to) return
   if (frame.bytes > largestTurnBytes) {
     // Read back, it comes without its large results; held here, each follower would be sent them.
@@ -138,6 +157,8 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
   if (frame.after !== liveWindow.to) restartLiveWindow(liveWindow, frame.after)
   liveWindow.frames.push(frame)
   liveWindow.to = frame.seq
+  const newest = frame.changes.at(-1)
+  liveWindow.place = newest === undefined ? null : placeAfter(newest, frame.incarnation)
   liveWindow.changes += frame.changes.length
   liveWindow.bytes += frame.bytes
   liveWindow.joined.clear()
@@ -152,11 +173,24 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
   notifyLiveWindow(liveWindow, frame.seq)
 }
 
+/** A thread that was made anew, or numbers that have been given before, to other events (OP6). */
+function isOfOtherHistory({ place, frames }: LiveWindow, frame: Frame): boolean {
+  if (place === null || frame.after === 0) return false
+  const isAnother = (known = '', found = '') => known !== '' && found !== '' && known !== found
+  if (isAnother(place.incarnation, frame.incarnation)) return true
+  const newest = frame.changes.at(-1)
+  const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest?.seq)
+  return known !== undefined && known.kind === newest?.kind && isAnother(known.mark, newest.mark)
+}
+
 /** Whether whoever stands at a seq finds here all that follows. */
 export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
   liveWindow.to > 0 && liveWindow.from <= after && after <= liveWindow.to
 
-export const nothing = (after: Seq): Frame => ({ after, seq: after, changes: [], bytes: 0 })
+export const nothing = (after: Seq): Frame => ({
+  ...{ after, seq: after, changes: [] },
+  ...{ incarnation: '', bytes: 0 },
+})
 
 /** All that follows on a seq, the same object for all who stand there. */
 export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
@@ -167,7 +201,11 @@ export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
   const frames = liveWindow.frames.filter(({ seq }) => seq > after)
   const changes = frames.flatMap((frame) => frame.changes).filter(({ seq }) => seq > after)
   const bytes = frames.reduce((sum, frame) => sum + frame.bytes, 0)
-  const joined = withDefined({ after, seq: liveWindow.to, changes, bytes }, { turn: last?.turn })
+  const incarnation = last?.incarnation ?? ''
+  const joined = withDefined(
+    { after, seq: liveWindow.to, changes, incarnation, bytes },
+    { turn: last?.turn },
+  )
   liveWindow.joined.set(after, joined)
   return joined
 }
@@ -202,14 +240,16 @@ export function readOlderFrame(
 /** What one commit added, as its followers get it. */
 export function toFrame(
   events: readonly LedgerEvent[],
-  { firstSeq, seq }: Extract<AppendResult, { readonly kind: 'appended' }>,
+  { firstSeq, seq, incarnation = '' }: Extract<AppendResult, { readonly kind: 'appended' }>,
   planned: PlannedCommit,
   turn?: Turn,
 ): Frame {
+  const mark = markOf(planned)
   const changes = events.map(
-    (event) => ({ kind: 'event', seq: event.seq, commit: seq, event }) as const,
+    (event) => ({ kind: 'event', seq: event.seq, commit: seq, mark, event }) as const,
   )
-  return withDefined({ after: firstSeq - 1, seq, changes, bytes: bytesOf(planned) }, { turn })
+  const bytes = bytesOf(planned)
+  return withDefined({ after: firstSeq - 1, seq, changes, incarnation, bytes }, { turn })
 }
 
 /** By the rows that its events became; the state of a turn that has ended is not sent. */

@@ -1,6 +1,7 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { toUserMessage } from '../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { fingerprint } from '../core/fingerprint.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   callsOf,
@@ -21,6 +22,7 @@ import type {
   StoredChange,
 } from './store.ts'
 import { largestTurnBytes, lazyBytes } from './store.ts'
+import type { PlaceEvidence } from './place-evidence.ts'
 import type { StoredOutput } from './stored-output.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
@@ -39,8 +41,14 @@ export interface ThreadRow {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  readonly incarnation: string
+  /** Of its newest commit. */
+  readonly mark: string
   /** The turn that is being produced, where that was asked for. */
   readonly live: MessageId | null
+  /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
+  readonly newest: MessageId | null
+  readonly edge: MessageId | null
 }
 
 export interface MessageRow {
@@ -50,12 +58,15 @@ export interface MessageRow {
   readonly seq: Seq
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
+  /** Of the commit that made the row, or that wrote its body. */
+  readonly mark: string
   readonly at: number
   readonly body: string | null
 }
 
 export interface BatchRow extends EventBatch {
   readonly commitSeq: Seq
+  readonly mark: string
 }
 
 export interface StoredCallRow extends CallRow {
@@ -78,6 +89,8 @@ export interface LedgerSource {
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
   /** The turn that has the call; one that has no row is of a turn that is running. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
+  /** See `Store.readPlace`. */
+  readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
   readOutputs(threadId: ThreadId, ids: readonly CallId[]): Promise<LargeOutputs>
 }
@@ -128,10 +141,12 @@ export function createLedgerReader(source: LedgerSource) {
       const sizes = inside.map((row) => measureMessage(row, rows))
       const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
-      const { ownerId, seq, live } = rows.thread
+      const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
       return {
         ownerId,
         seq,
+        place: { seq, incarnation, mark, subject: newest === null ? '' : fingerprint(newest) },
+        edge,
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
         hasMore: shown.length > count || rows.unread !== null,
         live,
@@ -158,14 +173,17 @@ export function createLedgerReader(source: LedgerSource) {
       const { count, ids } = takeBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
-      const { seq } = rows.thread
+      const { seq, incarnation } = rows.thread
       const isCut = shown.length < all.length || unread !== null
       return {
         seq,
         reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
         changes: shown.map((change) => change.read(filled)),
+        incarnation,
       }
     },
+
+    readPlace: source.readPlace,
 
     async readMessage(
       threadId: ThreadId,
@@ -323,20 +341,21 @@ const listEvents = (batch: BatchRow): readonly ListedChange[] =>
       kind: 'event',
       seq,
       commit: batch.commitSeq,
+      mark: batch.mark,
       event: decodeEvent({ seq, at, turnId }, body, rows.outputOf),
     }),
   }))
 
 /** A message that was added, or a turn as it ended. */
 function toBodyChange(row: MessageRow): ListedChange {
-  const { commitSeq: commit } = row
+  const { commitSeq: commit, mark } = row
   const seq = row.bodySeq ?? row.seq
   return {
     seq,
     measure: (rows) => measureMessage(row, rows),
     read: (rows) =>
       row.role === 'assistant'
-        ? { kind: 'turn', seq, commit, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
-        : { kind: 'event', seq, commit, event: readUserRow(row) },
+        ? { kind: 'turn', seq, commit, mark, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
+        : { kind: 'event', seq, commit, mark, event: readUserRow(row) },
   }
 }

@@ -2,9 +2,11 @@ import type { Call } from '../core/call.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
+import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import type { StoreAudit } from './audit.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
+import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 
@@ -48,6 +50,11 @@ export interface Store {
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
   readChanges(query: ChangesQuery): Promise<Changes | null>
+  /**
+   * What is at a seq, by which a place of another history is told apart (OP6); null if there is no such
+   * thread. Without this verb every place is taken for one of this history.
+   */
+  readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /**
    * Retired messages too; of several with one id, the newest (only one of them can be shown).
    * `results`: default `full`.
@@ -120,6 +127,8 @@ export interface PageQuery {
   readonly limit: number
   /** Only what comes after this place in the page's order: where the page before ended. */
   readonly before: Seq | null
+  /** The place of the message that the page before ended at: the page says which message that is. */
+  readonly edge?: Seq
   /** Default: newest first. */
   readonly order?: PageOrder
   /** `exclude` leaves out the turn that is being produced. */
@@ -147,6 +156,10 @@ export interface Page {
   readonly live: MessageId | null
   /** About how long its messages are as JSON; given where `maxBytes` was. */
   readonly bytes?: number
+  /** Where the thread stands at this read (OP6). */
+  readonly place?: ThreadPlace
+  /** What begins at `PageQuery.edge`; null if nothing does any more. */
+  readonly edge?: MessageId | null
 }
 
 export interface ChangesQuery {
@@ -164,9 +177,11 @@ export interface Changes {
   /** The seq up to which `changes` is everything; equal to `seq` unless a limit cut it. */
   readonly reached: Seq
   readonly changes: readonly StoredChange[]
+  /** Which of the threads that have had this id it is (OP6). */
+  readonly incarnation?: string
 }
-/** `commit` is the last seq of the commit that a change was part of. */
-export type StoredChange = Change & { readonly commit: Seq }
+/** `commit` is the last seq of the commit that a change was part of, and `mark` what was drawn for it. */
+export type StoredChange = Change & { readonly commit: Seq; readonly mark?: string }
 
 /** With the thread's seq at that read: what was found can be written about without another look. */
 export interface FoundTurn {

@@ -1,5 +1,10 @@
-import type { Seq } from '../../core/ids.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { ThreadPlace } from '../../core/thread-place.ts'
 import { toEventFrames } from '../../protocol/event-frame.ts'
+import { parsePlaceText, placeAfter, toPlaceText } from '../../protocol/place-text.ts'
+import { isOtherHistory } from '../../store/place-evidence.ts'
+import type { Store, StoredChange } from '../../store/store.ts'
 import type { Frame } from '../../engine/live-window.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
@@ -14,7 +19,9 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads/:id/events',
       async handle(request) {
         const { id, seq } = await findThread(context, request)
-        const after = placeOf(request.request, request.url)
+        const place = placeOf(request.request, request.url)
+        const { seq: after } = place
+        await checkHistory(holdfast.store, id, place)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
         inFlight.admit(request.ownerId)
         const onClose = followers.take(request.ownerId)
@@ -62,15 +69,37 @@ function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   const known = after === frame.after ? encoded.get(frame) : undefined
   if (known !== undefined) return known
   const each = toEventFrames(after, frame.changes)
-  const text = each.map((one) => `id: ${one.seq}\n${sseData(one)}`).join('')
+  const ends = new Map(frame.changes.map((change) => [change.seq, change]))
+  const text = each.map((one) => `id: ${idOf(one, ends, frame)}\n${sseData(one)}`).join('')
   const made = { bytes: encoder.encode(text), seq: each.at(-1)?.seq ?? after }
   if (after === frame.after) encoded.set(frame, made)
   return made
 }
 
 /** With both, what the browser remembers beats what the address said when it first connected. */
-function placeOf(request: Request, url: URL): Seq {
+function placeOf(request: Request, url: URL): ThreadPlace {
   const value = request.headers.get('last-event-id') ?? parameter(url, 'after') ?? '0'
-  if (!/^\d{1,15}$/.test(value)) throw badRequest('"after" and Last-Event-ID are whole numbers.')
-  return Number(value)
+  const place = parsePlaceText(value)
+  if (place !== null) return place
+  throw badRequest('"after" and Last-Event-ID are a place that a page or a frame gave, or a seq.')
+}
+
+/** A bare seq says nothing of its history, and is taken for one of this. */
+async function checkHistory(store: Store, id: ThreadId, place: ThreadPlace): Promise<void> {
+  if (place.incarnation === '' && place.mark === '') return
+  const found = await store.readPlace?.(id, place.seq)
+  if (found == null || !isOtherHistory(place, found)) return
+  throw new HoldfastError(
+    'other-history',
+    'This place belongs to a history that the thread no longer has. Read a page, and follow from there.',
+  )
+}
+
+const idOf = (
+  { seq }: { readonly seq: Seq },
+  ends: ReadonlyMap<Seq, StoredChange>,
+  { incarnation }: Frame,
+): string => {
+  const change = ends.get(seq)
+  return change === undefined ? String(seq) : toPlaceText(placeAfter(change, incarnation))
 }

@@ -1,4 +1,5 @@
 import { callback, checkOptions, type OptionTable } from '../../core/check-options.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
@@ -6,6 +7,7 @@ import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
@@ -13,6 +15,7 @@ import {
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
+  readMemoryPlace,
   readMemoryTurn,
 } from './memory-thread.ts'
 
@@ -54,7 +57,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
     messages: [],
     events: [],
-    head: newThreadHead(ownerId),
+    head: newThreadHead(ownerId, drawMark()),
+    mark: '',
   })
   /** What the append writes to; a new thread is kept only if it is not refused. */
   const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
@@ -142,8 +146,10 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return 'rewritten'
     },
 
-    async readPage({ threadId, limit, before, live, results, maxBytes, order = 'newest-first' }) {
+    async readPage(query) {
       open()
+      const { threadId, limit, before, edge, live, results, maxBytes } = query
+      const { order = 'newest-first' } = query
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const isRunning = (id: Message['id']) =>
@@ -158,6 +164,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
       const { ownerId, seq } = stored.thread
+      const { incarnation } = stored.head
+      const newest = stored.messages.at(-1)
       const inside = shown
         .slice(0, limit)
         .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
@@ -165,6 +173,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return {
         ownerId,
         seq,
+        place: {
+          ...{ seq, incarnation, mark: stored.mark },
+          subject: newest === undefined ? '' : fingerprint(newest.id),
+        },
+        edge: stored.messages.find((entry) => entry.seq === edge)?.id ?? null,
         messages,
         hasMore: shown.length > messages.length,
         ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
@@ -181,7 +194,13 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const changes = takeBytes(within, maxBytes)
       const { seq } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
-      return { seq, reached, changes }
+      return { seq, reached, changes, incarnation: stored.head.incarnation }
+    },
+
+    async readPlace(threadId, seq) {
+      open()
+      const stored = threads.get(threadId)
+      return stored === undefined ? null : readMemoryPlace(stored, seq)
     },
 
     async readMessage(threadId, messageId, results = 'full') {

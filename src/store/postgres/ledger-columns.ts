@@ -14,8 +14,13 @@ export interface ThreadColumns {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
   /** The turn that is being produced, where that was asked for. */
   readonly messageId: MessageId | null
+  /** See `ThreadRow`. */
+  readonly newest: MessageId | null
+  readonly edge: MessageId | null
 }
 
 export interface MessageColumns {
@@ -26,6 +31,7 @@ export interface MessageColumns {
   readonly seq: Seq
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
+  readonly mark: string
   readonly at: number
   readonly content: string | null
   /** False: only its place; enough bytes had come together before it. */
@@ -39,6 +45,7 @@ export interface BatchColumns {
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
+  readonly mark: string
   readonly at: number
   /** The lines of its events. */
   readonly content: string
@@ -54,6 +61,15 @@ export interface CallColumns extends StoredOutput {
   readonly state: CallLifecycle
   /** The input. */
   readonly content: string | null
+}
+
+/** See `PlaceEvidence`. */
+export interface PlaceColumns {
+  readonly incarnation: string
+  readonly threadSeq: Seq
+  readonly mark: string | null
+  readonly newestId: MessageId | null
+  readonly newestBodySeq: Seq | null
 }
 
 /** The result of one call. */
@@ -81,6 +97,10 @@ const types = {
   outputBytes: 'integer',
   modelOutput: 'text',
   isRead: 'boolean',
+  incarnation: 'text',
+  mark: 'text',
+  newest: 'text',
+  edge: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

@@ -20,7 +20,7 @@ export function createLedgerStatements(schema: string) {
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
-  /** thread, where the page before ended, places to read, limit, whether to leave out what is live, bytes */
+  /** thread, where the page before ended, places, limit, whether to leave out what is live, bytes, edge */
   const pageOf = (isAfter: string, order: 'ASC' | 'DESC') =>
     `WITH found AS MATERIALIZED (
        SELECT * FROM ${schema}.messages
@@ -31,13 +31,16 @@ export function createLedgerStatements(schema: string) {
        SELECT m.*, ${isRead('b.bytes', `m.seq ${order}`, '$7')} FROM found m ${messageBytes}
      ), inside AS MATERIALIZED (
        SELECT * FROM places WHERE is_read ORDER BY seq ${order} LIMIT $5)
-     ${threadRows(
-       `t.id = $2`,
-       `CASE WHEN $6 THEN (
+     ${threadRows(`t.id = $2`, {
+       messageId: `CASE WHEN $6 THEN (
           SELECT m.message_id FROM ${schema}.messages m
           WHERE m.thread_id = $2 AND m.status = 'running' AND m.retired_seq IS NULL
           ORDER BY m.seq DESC LIMIT 1) END`,
-     )}
+       newest: `(SELECT m.message_id FROM ${schema}.messages m
+          WHERE m.thread_id = $2 ORDER BY m.seq DESC LIMIT 1)`,
+       edge: `(SELECT m.message_id FROM ${schema}.messages m
+          WHERE m.thread_id = $2 AND m.seq = $8)`,
+     })}
      UNION ALL ${messageRows('places', 'm.is_read')}
      UNION ALL ${eventRows('inside')}
      UNION ALL ${callRows('inside')}`
@@ -97,6 +100,23 @@ export function createLedgerStatements(schema: string) {
        )
        ${threadRows('t.id = $2')} UNION ALL ${details('wanted')}`,
     ),
+    /** thread, seq */
+    readPlace: statement(
+      'read-place',
+      `SELECT t.incarnation, t.seq AS "threadSeq", n.message_id AS "newestId",
+         n.body_seq AS "newestBodySeq",
+         CASE WHEN t.seq = $2 THEN t.mark WHEN e.seq - e.size < $2 THEN e.mark
+           ELSE coalesce(
+             (SELECT mark FROM ${schema}.messages
+               WHERE thread_id = $1 AND body_seq = $2 AND body_seq IS NOT NULL LIMIT 1),
+             CASE WHEN n.seq = $2 THEN n.mark END) END AS mark
+       FROM ${schema}.threads t
+       LEFT JOIN LATERAL (SELECT seq, size, mark FROM ${schema}.events
+         WHERE thread_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1) e ON true
+       LEFT JOIN LATERAL (SELECT message_id, seq, body_seq, mark FROM ${schema}.messages
+         WHERE thread_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1) n ON true
+       WHERE t.id = $1`,
+    ),
     /** thread, calls */
     readOutputs: statement(
       'read-outputs',
@@ -132,18 +152,21 @@ function rowsOf(schema: string) {
     seq: 'e.seq',
     size: 'e.size',
     commitSeq: 'e.commit_seq',
+    mark: 'e.mark',
     at: 'e.at',
     content: 'e.payload',
     isRead: 'true',
   }
   // OFFSET 0 keeps each of these a probe of an index per message, whatever the planner guesses.
   return {
-    threadRows: (condition: string, live?: string) =>
+    threadRows: (condition: string, more: Parameters<typeof selectRows>[1] = {}) =>
       `${selectRows('thread', {
         threadId: 't.id',
         ownerId: 't.owner_id',
         seq: 't.seq',
-        ...(live === undefined ? {} : { messageId: live }),
+        incarnation: 't.incarnation',
+        mark: 't.mark',
+        ...more,
       })} FROM ${schema}.threads t WHERE ${condition}`,
     messageRows: (from: string, isRead = 'true') =>
       `${selectRows('message', {
@@ -153,6 +176,7 @@ function rowsOf(schema: string) {
         seq: 'm.seq',
         bodySeq: 'm.body_seq',
         commitSeq: 'm.commit_seq',
+        mark: 'm.mark',
         at: 'm.created_at',
         content: isRead === 'true' ? 'm.body' : `CASE WHEN ${isRead} THEN m.body END`,
         isRead,

@@ -1,5 +1,5 @@
 import type { LedgerRows, LedgerSource, StoredCallRow } from '../ledger-rows.ts'
-import type { LedgerRow, OutputColumns } from './ledger-columns.ts'
+import type { LedgerRow, OutputColumns, PlaceColumns } from './ledger-columns.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
@@ -11,10 +11,20 @@ export function createPostgresSource(
   const read = async (statement: Statement, values: readonly unknown[]): Promise<LedgerRows> =>
     sortRows(await run<LedgerRow>(statement, values))
   return {
-    readPageRows({ threadId, before, order, live, limit, places, mostBytes, maxBytes }) {
+    readPageRows(query) {
+      const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       const isNewest = order !== 'oldest-first'
       const from = before ?? (isNewest ? Number.MAX_SAFE_INTEGER : 0)
-      const values = [mostBytes, threadId, from, places, limit, live === 'exclude', maxBytes]
+      const values = [
+        mostBytes,
+        threadId,
+        from,
+        places,
+        limit,
+        live === 'exclude',
+        maxBytes,
+        edge ?? null,
+      ]
       return read(isNewest ? statements.readNewest : statements.readOldest, values)
     },
     readChangeRows: ({ threadId, after, limit, mostBytes, maxBytes }) =>
@@ -23,6 +33,12 @@ export function createPostgresSource(
       read(statements.readMessage, [mostBytes, threadId, id]),
     readTurnRows: (id, mostBytes) => read(statements.findTurn, [mostBytes, id]),
     readCallRows: (threadId, id, mostBytes) => read(statements.readCall, [mostBytes, threadId, id]),
+    async readPlace(threadId, seq) {
+      const [found] = await run<PlaceColumns>(statements.readPlace, [threadId, seq])
+      if (found === undefined) return null
+      const { incarnation, threadSeq, mark, newestId: id, newestBodySeq: bodySeq } = found
+      return { incarnation, threadSeq, mark, newest: id === null ? null : { id, bodySeq } }
+    },
     async readOutputs(threadId, ids) {
       const rows = await run<OutputColumns>(statements.readOutputs, [threadId, ids])
       return new Map(
@@ -48,29 +64,45 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
       threadId: thread.threadId,
       ownerId: thread.ownerId,
       seq: thread.seq,
+      incarnation: thread.incarnation,
+      mark: thread.mark,
       live: thread.messageId,
+      newest: thread.newest,
+      edge: thread.edge,
     },
     messages: messages
       .filter(({ isRead }) => isRead)
       .map(
-        ({ messageId: id, role, state: status, seq, bodySeq, commitSeq, at, content: body }) => ({
+        ({
+          messageId: id,
+          role,
+          state: status,
+          seq,
+          bodySeq,
+          commitSeq,
+          mark,
+          at,
+          content: body,
+        }) => ({
           id,
           role,
           status,
           seq,
           bodySeq,
           commitSeq,
+          mark,
           at,
           body,
         }),
       ),
     batches: batches
       .filter(({ isRead }) => isRead)
-      .map(({ messageId: turnId, seq, size, commitSeq, at, content: payload }) => ({
+      .map(({ messageId: turnId, seq, size, commitSeq, mark, at, content: payload }) => ({
         turnId,
         seq,
         size,
         commitSeq,
+        mark,
         at,
         payload,
       })),

@@ -151,12 +151,13 @@ function toResult({ append, size }: PlannedCommit, row: CommitRow): AppendResult
       seq,
       ...(append.lease === undefined ? {} : { fence }),
       stopRequested: row.isStopping === true,
+      ...(row.incarnation === null ? {} : { incarnation: row.incarnation }),
     }
   }
   const found = toHead(row)
   if (found === null && row.exists) return { kind: 'busy' }
   const { create } = append
-  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId))
+  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, ''))
   // Without a reason: it was made by somebody else after this statement had begun, and the next sees it.
   return judgeAppend(head, () => row.isHeld === true, append) ?? { kind: 'busy' }
 }
@@ -166,6 +167,7 @@ const toHead = (row: CommitRow) =>
     ? null
     : {
         ownerId: row.headOwner as OwnerId,
+        incarnation: '',
         seq: row.headSeq,
         fence: row.headFence ?? 0,
         holder: row.headHolder,

@@ -6,10 +6,11 @@ import type {
   LedgerSource,
   MessageRow,
   StoredCallRow,
+  ThreadRow,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
+import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
 const nothing: LedgerRows = {
@@ -24,11 +25,12 @@ const nothing: LedgerRows = {
 export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): LedgerSource {
   return {
     /** Two phases (PG1): the edges from an index of places alone, then what is inside them. */
-    async readPageRows({ threadId, before, order, live, limit, places, mostBytes, maxBytes }) {
+    async readPageRows(query) {
+      const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
         const running = live === 'exclude' ? statements.findRunning.all(thread) : []
         const leftOut = new Set<Seq>(running.map((turn) => turn.seq))
         const isUpward = order === 'oldest-first'
@@ -48,10 +50,14 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           return true
         }
         const unread = shown.find((place, index) => !isRead(place, index)) ?? null
-        const { ownerId, seq } = head
         const rows = reader.rows()
         return {
-          thread: { threadId, ownerId, seq, live: running[0]?.messageId ?? null },
+          thread: {
+            ...toThreadRow(head),
+            live: running[0]?.messageId ?? null,
+            newest: statements.readNewestId.get(thread)?.id ?? null,
+            edge: statements.readMessageId.get(thread, edge ?? 0)?.messageId ?? null,
+          },
           ...rows,
           messages: isUpward ? rows.messages : rows.messages.toReversed(),
           unread,
@@ -65,10 +71,9 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
      */
     async readChangeRows({ threadId, after, limit, mostBytes, maxBytes }) {
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
-        const { ownerId, seq } = head
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
         const reader = createRowReader(statements, thread, mostBytes)
         const bodies = peekable(statements.readBodies.iterate(thread, after, limit))
         const batches = peekable(statements.readBatches.iterate(thread, after))
@@ -97,7 +102,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
         bodies.close()
         batches.close()
         return {
-          thread: { threadId, ownerId, seq, live: null },
+          thread: toThreadRow(head),
           ...reader.rows(),
           unread,
         }
@@ -117,9 +122,9 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
         if (record === undefined) return nothing
-        const { thread, threadId, ownerId, threadSeq: seq } = record
+        const { thread, threadId, ownerId, threadSeq: seq, incarnation, threadMark: mark } = record
         return {
-          thread: { threadId, ownerId, seq, live: null },
+          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark }),
           ...readDetails(statements, thread, [record], mostBytes),
           unread: null,
         }
@@ -128,18 +133,38 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
 
     async readCallRows(threadId, id, mostBytes) {
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
         const turn = statements.readCallTurn.get(thread, id)?.turn
         const places =
           turn === undefined ? statements.findRunning.all(thread).map(({ seq }) => seq) : [turn]
         const records = places.flatMap((place) => statements.readMessageAt.get(thread, place) ?? [])
-        const { ownerId, seq } = head
         return {
-          thread: { threadId, ownerId, seq, live: null },
+          thread: toThreadRow(head),
           ...readDetails(statements, thread, records, mostBytes),
           unread: null,
+        }
+      })
+    },
+
+    async readPlace(threadId, seq) {
+      return connection.read((statements) => {
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return null
+        const { thread, incarnation, seq: threadSeq } = head
+        const batch = statements.readPlaceBatch.get(thread, seq)
+        const newest = statements.readPlaceMessage.get(thread, seq)
+        const found =
+          (seq === threadSeq && head) ||
+          (batch !== undefined && batch.seq - batch.size < seq && batch) ||
+          statements.readPlaceBody.get(thread, seq) ||
+          (newest?.seq === seq && newest)
+        return {
+          incarnation,
+          threadSeq,
+          mark: found ? found.mark : null,
+          newest: newest === undefined ? null : { id: newest.id, bodySeq: newest.bodySeq },
         }
       })
     },
@@ -160,6 +185,17 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
 }
 
 const everything = 0x7fff_ffff
+
+const toThreadRow = ({
+  threadId,
+  ownerId,
+  seq,
+  incarnation,
+  mark,
+}: Omit<LedgerThreadRecord, 'thread'>): ThreadRow => ({
+  ...{ threadId, ownerId, seq, incarnation, mark },
+  ...{ live: null, newest: null, edge: null },
+})
 
 /** Messages with their events and calls. */
 function readDetails(
@@ -269,6 +305,7 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   seq: record.seq,
   bodySeq: record.bodySeq,
   commitSeq: record.commitSeq,
+  mark: record.mark,
   at: record.createdAt,
   body: record.body,
 })
