@@ -33,7 +33,6 @@ function wordsOf(connection: Connection, texts: Texts): string | null {
     case 'offline':
       return texts.offline
     case 'idle':
-    case 'catching-up':
     case 'live':
     case 'refused':
       return null
