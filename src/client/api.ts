@@ -83,6 +83,10 @@ export const isFinal = (error: unknown): boolean =>
   error.status < 500 &&
   ![408, 425, 429].includes(error.status)
 
+/** A page of a proxy or of a sign-in is not one, whatever its status. */
+export const isEventStream = (response: Response): boolean =>
+  (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+
 async function answerOf(ask: () => Promise<Response>, { signal }: RequestInit): Promise<Response> {
   let asked: Promise<Response> | undefined
   try {

@@ -2,7 +2,7 @@ import type { Seq } from '../core/ids.ts'
 import { type EventFrame, parseEventFrame } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { SavingNote } from '../views/saving-note.ts'
-import { type Api, isFinal } from './api.ts'
+import { type Api, isEventStream, isFinal } from './api.ts'
 import type { ConnectionEffect, ConnectionInput } from './connection.ts'
 import type { ClientClock, Network } from './network.ts'
 import { readSse, type ServerEvent } from './read-sse.ts'
@@ -127,10 +127,6 @@ function receive({ event, data }: ServerEvent, options: FollowOptions): Outcome 
   }
   return 'applied'
 }
-
-/** A page of a proxy or of a sign-in is not one, whatever its status. */
-const isEventStream = (response: Response): boolean =>
-  (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
 
 /** Ends with the signal also where the `fetch` that was given takes no notice of it. */
 const untilAborted = (
