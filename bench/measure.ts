@@ -1,5 +1,5 @@
 /** One thing to time: what it is called, and one round of it. */
-export interface Contender {
+export interface SystemUnderTest {
   readonly name: string
   /** May give the time that it took, where it knows it better. */
   readonly run: () => unknown
@@ -11,25 +11,25 @@ export interface Measured {
 }
 
 /**
- * Times contenders in turns, round by round, so that a noisy moment of the machine meets all of them,
+ * Times systemsUnderTest in turns, round by round, so that a noisy moment of the machine meets all of them,
  * and gives the median of each. Only ratios of one run mean anything.
  */
 export async function measure(
-  contenders: readonly Contender[],
+  systemsUnderTest: readonly SystemUnderTest[],
   rounds: number,
   /** Rounds that do not count: a server has compiled its code long before. */
   warmUps = 1,
 ): Promise<readonly Measured[]> {
-  const times = contenders.map((): number[] => [])
+  const times = systemsUnderTest.map((): number[] => [])
   for (let round = -warmUps; round < rounds; round++) {
-    for (const [index, { run }] of contenders.entries()) {
+    for (const [index, { run }] of systemsUnderTest.entries()) {
       const start = performance.now()
       const taken = await run()
       const elapsed = typeof taken === 'number' ? taken : performance.now() - start
       if (round >= 0) times[index]?.push(elapsed)
     }
   }
-  return contenders.map(({ name }, index) => ({ name, medianMs: median(times[index] ?? []) }))
+  return systemsUnderTest.map(({ name }, index) => ({ name, medianMs: median(times[index] ?? []) }))
 }
 
 export function median(values: readonly number[]): number {

@@ -11,7 +11,7 @@ import { createHoldfast, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { calls, createModel, steps, tools } from './turn-script.ts'
 
-/** Each contender is one: the same request comes in, and the same stream goes out. */
+/** Each systemUnderTest is one: the same request comes in, and the same stream goes out. */
 export type Handler = (request: Request) => Promise<Response>
 
 /** A route as people write it with the SDK alone. */

@@ -82,8 +82,8 @@ async function benchAlone(
   const ours = await start('holdfast', engine, env)
   const disk = await start('flushes', engine, env)
   let commits = 0
-  const take = async (contenders: readonly (readonly [System, Client])[]) => {
-    const runs = contenders.map(([system, client]) => ({
+  const take = async (systemsUnderTest: readonly (readonly [System, Client])[]) => {
+    const runs = systemsUnderTest.map(([system, client]) => ({
       name: client,
       async run() {
         const done = await system.run({ client, atOnce: 1 })

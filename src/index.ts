@@ -47,7 +47,7 @@ export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
 export type { StopResult } from './engine/stop.ts'
-export type { Frame } from './engine/tail.ts'
+export type { Frame } from './engine/live-window.ts'
 export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
 export { traceHooks } from './engine/tracing.ts'
@@ -64,4 +64,11 @@ export {
   planCommit,
   type PlannedCommit,
 } from './store/plan-commit.ts'
-export type { AppendResult, Hint, Page, PageQuery, Store, StoredChange } from './store/store.ts'
+export type {
+  AppendResult,
+  ChangeNotification,
+  Page,
+  PageQuery,
+  Store,
+  StoredChange,
+} from './store/store.ts'

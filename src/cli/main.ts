@@ -28,7 +28,7 @@ const commands: readonly CommandEntry[] = [
   },
   {
     name: 'check',
-    summary: 'recomputes every thread from its facts and names what is damaged',
+    summary: 'recomputes every thread from its events and names what is damaged',
     load: async () => (await import('./check.ts')).checkCommand,
   },
 ]

@@ -5,7 +5,7 @@ import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
 import { chooseAuthentication } from './authentication.ts'
 import { CliError } from './cli-error.ts'
-import { createClosingGate } from './closing-gate.ts'
+import { createDrainGate } from './drain-gate.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
 import type { HoldfastConfig } from './config.ts'
 import { loadConfig } from './load-config.ts'
@@ -14,7 +14,7 @@ import { openBrowser } from './open-browser.ts'
 import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice, parseNumber, refusePositionals } from './parse-arguments.ts'
 import { createServeLog, logKinds } from './serve-log.ts'
-import { untilStopped } from './until-stopped.ts'
+import { waitForSignal } from './wait-for-signal.ts'
 
 export const serveCommand: Command = {
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
@@ -80,12 +80,12 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     ...(limits === undefined ? {} : { limits }),
     ...(trustProxy === undefined ? {} : { trustProxy }),
   })
-  const gate = createClosingGate(withPages(handler, pages))
+  const gate = createDrainGate(withPages(handler, pages))
   try {
     // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
     await store.findAbandonedRuns(1)
     const listening = await start(gate.handler, { port, host, onError: log.fault })
-    const stopped = untilStopped((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
+    const stopped = waitForSignal((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)
     if (values.open === true) openBrowser(listening.url)
     await stopped

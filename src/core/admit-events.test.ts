@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { begin, callId, heard, record, succeeded } from '../testing/call-facts.ts'
+import { begin, callId, heard, record, succeeded } from '../testing/call-events.ts'
 import { turnOf } from '../testing/turn-of.ts'
 import { admitEvents } from './admit-events.ts'
-import type { NewTurnEvent, TurnFact } from './event.ts'
+import type { NewTurnEvent, TurnEventBody } from './event.ts'
 
-const started: TurnFact = { type: 'call-started', callId }
-const failed: TurnFact = {
+const started: TurnEventBody = { type: 'call-started', callId }
+const failed: TurnEventBody = {
   type: 'call-settled',
   callId,
   outcome: { state: 'failed', cause: 'tool-error', error: 'no' },
 }
 const open = turnOf(begin, record('not-required'))
 const ended = turnOf(begin, record('not-required'), succeeded)
-const event = (fact: TurnFact): NewTurnEvent => ({ ...fact, turnId: open.id, at: 1 })
+const event = (body: TurnEventBody): NewTurnEvent => ({ ...body, turnId: open.id, at: 1 })
 
 describe('what a call can meet', () => {
-  it.each<[string, typeof open, readonly TurnFact[], readonly TurnFact[]]>([
+  it.each<[string, typeof open, readonly TurnEventBody[], readonly TurnEventBody[]]>([
     ['one end', open, [succeeded], []],
     ['a second end', open, [succeeded, failed], [failed]],
     ['an end after the end', ended, [failed], [failed]],
     ['arguments after the call was whole', open, [heard], [heard]],
     ['an end of a call that is not there', turnOf(begin), [succeeded], [succeeded]],
-  ])('[CL2] is decided before it is written: %s', (_, turn, facts, ignored) => {
-    const events = facts.map(event)
+  ])('[CL2] is decided before it is written: %s', (_, turn, bodies, ignored) => {
+    const events = bodies.map(event)
     const admission = admitEvents(turn, events)
     expect(admission.ignored).toEqual(ignored.map(event))
     expect(admission.admitted).toEqual(

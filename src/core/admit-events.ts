@@ -1,6 +1,12 @@
 import type { NewTurnEvent } from './event.ts'
 import type { CallId } from './ids.ts'
-import { type CallEvent, type CallLife, callTransition, isCallEvent, lifeOf } from './life.ts'
+import {
+  type CallEvent,
+  type CallLifecycle,
+  callTransition,
+  isCallEvent,
+  lifecycleOf,
+} from './lifecycle.ts'
 import { callsOf, type Turn } from './message.ts'
 
 export interface Admission {
@@ -32,13 +38,13 @@ export function admitEvents(
   canIgnore: (event: CallEvent) => boolean = isHeard,
 ): Admission {
   if (!events.some(isCallEvent)) return { admitted: events, ignored: [] }
-  const lives = new Map<CallId, CallLife>()
-  for (const call of callsOf(turn)) lives.set(call.id, lifeOf(call))
+  const lives = new Map<CallId, CallLifecycle>()
+  for (const call of callsOf(turn)) lives.set(call.id, lifecycleOf(call))
   const ignored: CallEvent[] = []
   const admitted = events.filter((event) => {
     if (!isCallEvent(event)) return true
     const life = lives.get(event.callId) ?? 'absent'
-    const { from, to } = callTransition(event, life as CallLife)
+    const { from, to } = callTransition(event, life as CallLifecycle)
     const fits = from.includes(life)
     if (fits) lives.set(event.callId, to)
     else if (canIgnore(event)) ignored.push(event)

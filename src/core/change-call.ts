@@ -1,6 +1,6 @@
 import { assertNever } from './assert-never.ts'
 import type { Call, CallOutcome } from './call.ts'
-import type { CallEvent, CallLife } from './life.ts'
+import type { CallEvent, CallLifecycle } from './lifecycle.ts'
 import type { TurnEnding } from './message.ts'
 import { withDefined } from './with-defined.ts'
 
@@ -25,7 +25,7 @@ export function newCall(
       }
 }
 
-export function changeCall(call: Call, event: CallEvent, to: CallLife): Call {
+export function changeCall(call: Call, event: CallEvent, to: CallLifecycle): Call {
   switch (event.type) {
     case 'call-announced':
       return call

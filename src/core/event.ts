@@ -11,8 +11,8 @@ import type { Json, JsonObject } from './json.ts'
 import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
-/** What happened inside a turn. Noun, then verb in the past: a fact, never a command. */
-export type TurnFact =
+/** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
+export type TurnEventBody =
   | {
       readonly type: 'turn-started'
       readonly replyTo: MessageId | null
@@ -95,7 +95,7 @@ export type TurnFact =
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */
-export type ThreadFact =
+export type ThreadEventBody =
   | {
       readonly type: 'message-added'
       readonly messageId: MessageId
@@ -116,20 +116,20 @@ export type ThreadFact =
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
-export interface UnreadableFact {
+export interface UnreadableEvent {
   readonly type: 'unreadable'
   readonly reason: string
 }
 
-export type NewTurnEvent = TurnFact & { readonly turnId: MessageId; readonly at: number }
-export type NewThreadEvent = ThreadFact & { readonly at: number }
+export type NewTurnEvent = TurnEventBody & { readonly turnId: MessageId; readonly at: number }
+export type NewThreadEvent = ThreadEventBody & { readonly at: number }
 /** An event before the commit that gives it its place. */
 export type NewEvent = NewTurnEvent | NewThreadEvent
 
 type Numbered = { readonly seq: Seq }
-export type TurnEvent = (NewTurnEvent | (UnreadableFact & { turnId: MessageId; at: number })) &
+export type TurnEvent = (NewTurnEvent | (UnreadableEvent & { turnId: MessageId; at: number })) &
   Numbered
-export type ThreadEvent = (NewThreadEvent | (UnreadableFact & { turnId?: never; at: number })) &
+export type ThreadEvent = (NewThreadEvent | (UnreadableEvent & { turnId?: never; at: number })) &
   Numbered
 export type LedgerEvent = TurnEvent | ThreadEvent
 

@@ -25,7 +25,7 @@ it('[LG4] gives every follower the same messages, however the changes were cut i
   }
 })
 
-it('[RS2] takes a sealed turn as one state in place of its facts', () => {
+it('[RS2] takes a sealed turn as one state in place of its bodies', () => {
   for (let seed = 1; seed <= 100; seed++) {
     const changes = changesOf(seed)
     const whole = foldThread(empty, changes)

@@ -4,7 +4,7 @@ import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
 
-/** A change as a reader gets it: a fact, or the whole state of a turn whose facts have been sealed. */
+/** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
   | { readonly kind: 'event'; readonly seq: Seq; readonly event: LedgerEvent }
   | { readonly kind: 'turn'; readonly seq: Seq; readonly turn: Turn }
@@ -53,7 +53,7 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     const first = run[0] as (typeof run)[number]
     const turn =
       next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
-      // Facts of a turn that the follower does not have: it stands further back than what it loaded.
+      // Events of a turn that the follower does not have: it stands further back than what it loaded.
       (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
     next = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { randomLedger } from '../testing/random-ledger.ts'
 import type { Call } from './call.ts'
-import { isTurnEvent, type LedgerEvent, type TurnEvent, type TurnFact } from './event.ts'
+import { isTurnEvent, type LedgerEvent, type TurnEvent, type TurnEventBody } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { CallId, MessageId } from './ids.ts'
 import { callsOf, type Turn } from './message.ts'
@@ -10,8 +10,8 @@ const turnId = 'turn' as MessageId
 const callId = 'call' as CallId
 const origin = { id: callId, providerCallId: 'p1', name: 'weather' }
 
-function fold(...facts: readonly TurnFact[]): Turn {
-  const events = facts.map((fact, index) => ({ ...fact, turnId, seq: index + 1, at: 100 + index }))
+function fold(...bodies: readonly TurnEventBody[]): Turn {
+  const events = bodies.map((body, index) => ({ ...body, turnId, seq: index + 1, at: 100 + index }))
   return foldTurn(emptyTurn(turnId, 1, 100), events)
 }
 

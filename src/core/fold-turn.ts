@@ -3,13 +3,13 @@ import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import type { NewTurnEvent, TurnEvent } from './event.ts'
 import type { Seq } from './ids.ts'
-import { type CallEvent, callTransition, isCallEvent, lifeOf } from './life.ts'
+import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { Part, Step, TextPart, Turn, TurnEnding } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { withDefined } from './with-defined.ts'
 
 /**
- * The one function from stored facts to the state of a turn. Live views, reloads, pages, second tabs
+ * The one function from stored events to the state of a turn. Live views, reloads, pages, second tabs
  * and prompts are all made from what it returns, in the server and in the browser (LG4).
  *
  * It takes a run of events, not one, so that a long catch-up copies each container once and stays
@@ -35,7 +35,7 @@ export const numberEvents = (events: readonly NewTurnEvent[], first: Seq): reado
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
   events.length === 0 ? turn : foldTurn(turn, numberEvents(events, turn.lastSeq + 1))
 
-/** A turn before its first fact. Its place in the thread is that of its `turn-started`. */
+/** A turn before its first event. Its place in the thread is that of its `turn-started`. */
 export function emptyTurn(id: Turn['id'], seq: Turn['seq'], createdAt: number): Turn {
   return {
     role: 'assistant',
@@ -125,9 +125,9 @@ function applyCallEvent(draft: TurnDraft, event: CallEvent): void {
     draft.pushPart(newCall(event, step.index))
     return
   }
-  const { from, to } = callTransition(event, lifeOf(place.call))
+  const { from, to } = callTransition(event, lifecycleOf(place.call))
   // Storage refuses these; a damaged ledger may hold them. The first end of a call stands (CL2).
-  if (!from.includes(lifeOf(place.call))) return
+  if (!from.includes(lifecycleOf(place.call))) return
   const changed = changeCall(place.call, event, to)
   draft.replaceCall(place, event.type === 'call-settled' ? withResultStep(draft, changed) : changed)
 }

@@ -118,7 +118,7 @@ export interface Turn {
   readonly id: MessageId
   /** Where the turn stands in the thread. */
   readonly seq: Seq
-  /** The last fact that is in it. */
+  /** The last event that is in it. */
   readonly lastSeq: Seq
   readonly replyTo: MessageId | null
   readonly metadata?: Json
@@ -127,7 +127,7 @@ export interface Turn {
   readonly createdAt: number
   readonly progress: TurnProgress
   readonly steps: readonly Step[]
-  /** How many of its facts could not be read (LG7). */
+  /** How many of its events could not be read (LG7). */
   readonly unreadable: number
 }
 

@@ -8,10 +8,10 @@ const place = { seq: 4, at: 9, turnId: 'turn' as MessageId }
 it('[LG7] gives back a good row as the event it was', () => {
   for (let seed = 1; seed <= 60; seed++) {
     for (const event of randomLedger(seed)) {
-      const { at, ...fact } = event
-      const turnId = 'turnId' in fact ? fact.turnId : null
+      const { at, ...body } = event
+      const turnId = 'turnId' in body ? body.turnId : null
       expect(findEventFault(event)).toBeUndefined()
-      expect(parseEvent({ seq: 1, at, turnId }, fact)).toEqual({ ...event, seq: 1 })
+      expect(parseEvent({ seq: 1, at, turnId }, body)).toEqual({ ...event, seq: 1 })
     }
   }
 })
@@ -29,7 +29,7 @@ it.each([
     { type: 'call-settled', callId: 'c', outcome: { state: 'maybe' } },
   ],
   ['a result that is gone', { type: 'call-settled', callId: 'c', outcome: { state: 'succeeded' } }],
-  ['a fact of the thread', { type: 'thread-renamed', title: 'x' }],
+  ['a body of the thread', { type: 'thread-renamed', title: 'x' }],
 ])('[LG7] degrades a row with %s and keeps its place', (_, payload) => {
   expect(parseEvent(place, payload)).toMatchObject({ ...place, type: 'unreadable' })
 })

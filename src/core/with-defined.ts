@@ -1,4 +1,4 @@
-/** Adds the fields that are there. An absent field stays absent, so that equal facts give equal bytes. */
+/** Adds the fields that are there. An absent field stays absent, so that equal events give equal bytes. */
 export function withDefined<Base extends object, Extra extends object>(
   base: Base,
   extra: Extra,

@@ -9,7 +9,7 @@ import { lazyKey } from '../views/lazy-output.ts'
 import { sameJson } from '../views/same-json.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
-import { type Telling, tellTurn } from './tell-turn.ts'
+import { type PlannedInput, applyInput } from './apply-input.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
@@ -43,7 +43,7 @@ export async function addToolOutputs(
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
-    const added = await tellTurn(engine, threadId, find, (turn) => addTo(engine, turn, given))
+    const added = await applyInput(engine, threadId, find, (turn) => addTo(engine, turn, given))
     if (added === null) results[index] = { kind: 'not-found' }
     for (const [at, result] of added ?? []) results[at] ??= result
   }
@@ -55,7 +55,7 @@ function addTo(
   engine: Engine,
   turn: Turn,
   outputs: readonly ToolOutput[],
-): Telling<ReadonlyMap<number, ToolOutputResult>> {
+): PlannedInput<ReadonlyMap<number, ToolOutputResult>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const taken = new Set<CallId>()
   const events: NewTurnEvent[] = []

@@ -35,14 +35,14 @@ export interface ModelCall {
 }
 
 /** `enough`: whatever else the model says is not wanted. */
-export type TakePart = (part: Part) => Taken | Promise<Taken>
+export type OnPart = (part: Part) => Taken | Promise<Taken>
 export type Taken = 'more' | 'enough'
 
 /**
  * The one place where a model is called. Its parts are handed over in order, each when the one before
- * has been taken: a callback and no stream, because most parts are a few letters and are taken at once.
+ * has been handled: a callback and no stream, because most parts are a few letters and are handled at once.
  */
-export async function callModel(call: ModelCall, take: TakePart): Promise<void> {
+export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> {
   const { model, instructions, messages, tools, settings, signal } = call
   const layered = await openLayeredCall({
     ...settings,
@@ -56,40 +56,40 @@ export async function callModel(call: ModelCall, take: TakePart): Promise<void> 
   })
   // Where the model is told which tools it may use, the SDK watches over the calls that it makes.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
-  const { said } = layered
+  const { providerParts } = layered
   try {
     for (;;) {
-      const { done, value } = await said.read()
+      const { done, value } = await providerParts.read()
       if (done) return
       const direct = isFree ? toDirectPart(value, tools) : undefined
       if (direct !== undefined) {
-        const verdict = take(direct)
+        const verdict = onPart(direct)
         if ((typeof verdict === 'string' ? verdict : await verdict) === 'enough') return
       } else {
         for (const part of await translate(layered, value, isFree ? tools : undefined)) {
-          if ((await take(part)) === 'enough') return
+          if ((await onPart(part)) === 'enough') return
         }
       }
     }
   } finally {
     layered.close()
-    said.cancel().catch(() => undefined)
+    providerParts.cancel().catch(() => undefined)
   }
 }
 
 async function translate(
   layered: LayeredCall,
-  said: ProviderPart,
+  part: ProviderPart,
   tools: ToolSet | undefined,
 ): Promise<readonly Part[]> {
-  if (said.type === 'tool-call') {
+  if (part.type === 'tool-call') {
     const call =
-      toDeepCall(said) ?? (tools === undefined ? undefined : await toDirectCall(said, tools))
-    return call === undefined ? layered.translate(said) : [call]
+      toDeepCall(part) ?? (tools === undefined ? undefined : await toDirectCall(part, tools))
+    return call === undefined ? layered.translate(part) : [call]
   }
-  const parts = await layered.translate(said)
+  const parts = await layered.translate(part)
   // The layer drops the word that tells a rough image from the finished one (CL10).
-  return said.type === 'tool-result' && said.preliminary === true
-    ? parts.map((part) => (part.type === 'tool-result' ? { ...part, preliminary: true } : part))
+  return part.type === 'tool-result' && part.preliminary === true
+    ? parts.map((each) => (each.type === 'tool-result' ? { ...each, preliminary: true } : each))
     : parts
 }

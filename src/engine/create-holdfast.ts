@@ -36,7 +36,7 @@ import {
   send,
 } from './send.ts'
 import { type StopResult, stopRun } from './stop.ts'
-import type { Frame } from './tail.ts'
+import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
 import { createToolbox, type Toolbox } from './tool-policy.ts'
 import type { Store } from '../store/store.ts'

@@ -8,7 +8,7 @@ import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { hashInput } from './hash-input.ts'
-import { type Telling, tellTurn } from './tell-turn.ts'
+import { type PlannedInput, applyInput } from './apply-input.ts'
 import { toGivenJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
@@ -42,7 +42,7 @@ export async function decideCalls(
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
-    const decided = await tellTurn(engine, threadId, find, (turn) =>
+    const decided = await applyInput(engine, threadId, find, (turn) =>
       decideIn(engine, turn, by, requests),
     )
     if (decided === null) results[index] = { kind: 'not-found' }
@@ -57,7 +57,7 @@ async function decideIn(
   turn: Turn,
   by: string,
   requests: readonly DecisionRequest[],
-): Promise<Telling<ReadonlyMap<number, DecisionResult>>> {
+): Promise<PlannedInput<ReadonlyMap<number, DecisionResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const decided = new Map<CallId, Decision>()
   const events: NewTurnEvent[] = []

@@ -11,7 +11,7 @@ import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hoo
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
-import { toFrame } from './tail.ts'
+import { toFrame } from './live-window.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import type { Toolbox } from './tool-policy.ts'
 

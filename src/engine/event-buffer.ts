@@ -1,9 +1,9 @@
 import type { NewTurnEvent } from '../core/event.ts'
 
 /**
- * Facts that wait for the next commit. Neighbouring pieces of one text become one piece, half of a
+ * Events that wait for the next commit. Neighbouring pieces of one text become one piece, half of a
  * surrogate pair at the end of a piece waits for its other half (LG8), and a call that became whole
- * before anybody saw it begin is one fact, not a beginning, pieces and a whole.
+ * before anybody saw it begin is one event, not a beginning, pieces and a whole.
  */
 export interface EventBuffer {
   readonly size: number

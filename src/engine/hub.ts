@@ -3,28 +3,28 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Store } from '../store/store.ts'
 import {
   covers,
-  createTail,
-  extendTail,
+  createLiveWindow,
+  extendLiveWindow,
   type Frame,
-  hintTail,
-  nextWake,
+  notifyLiveWindow,
+  nextChange,
   nothing,
-  restartTail,
-  sliceTail,
-  type Tail,
-  wakeTail,
-} from './tail.ts'
+  restartLiveWindow,
+  sliceLiveWindow,
+  type LiveWindow,
+  wakeFollowers,
+} from './live-window.ts'
 
 /**
- * Where followers of threads meet what was committed. Each thread that is followed has one tail: its
+ * Delivers committed changes to the followers of a thread. Each followed thread has one live window: its
  * newest changes, shared by all its followers, bounded, filled by this process's own commits or by
- * one read per hint, however many follow. A follower that is behind the tail reads the database at
+ * one read per notification, however many follow. A follower that is behind the live window reads the database at
  * its own pace, so a slow one costs the run nothing and nobody unbounded memory.
  */
 export interface Hub {
   /**
-   * This process is about to commit to a thread, and will say what: until then a hint of that commit
-   * makes nobody read what is about to be told. Null: nothing came of it.
+   * This process is about to commit to a thread and will deliver the frame itself: until then a notification of
+   * that commit starts no read. Null: nothing was committed.
    */
   announce(threadId: ThreadId): (frame: Frame | null) => void
   /** Keeps what is committed to a thread as if somebody followed it: whoever comes then need not read it. */
@@ -38,7 +38,7 @@ export interface Hub {
 const readAtOnce = 500
 
 export function createHub(store: Store): Hub {
-  const tails = new Map<ThreadId, Tail>()
+  const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
   let isClosed = false
 
@@ -51,43 +51,44 @@ export function createHub(store: Store): Hub {
     return { after, seq: found.reached, changes: found.changes, end: found.seq }
   }
 
-  /** One read for all followers that wait at the end of the tail. */
-  const refresh = (threadId: ThreadId, tail: Tail): Promise<void> => {
-    const known = tail.known
-    tail.reading ??= read(threadId, tail.to)
+  /** One read for all followers that wait at the end of the live window. */
+  const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
+    const known = liveWindow.known
+    liveWindow.reading ??= read(threadId, liveWindow.to)
       .then((frame) => {
-        extendTail(tail, frame)
-        // Unless a hint came meanwhile, the database has just said that this is all.
-        if (tail.known === known && frame.seq === frame.end) tail.known = tail.to
+        extendLiveWindow(liveWindow, frame)
+        // Unless a notification came meanwhile, the database has just said that this is all.
+        if (liveWindow.known === known && frame.seq === frame.end) liveWindow.known = liveWindow.to
       })
       .finally(() => {
-        tail.reading = null
+        liveWindow.reading = null
       })
-    return tail.reading
+    return liveWindow.reading
   }
 
-  const hold = (threadId: ThreadId): Tail => {
-    const found = tails.get(threadId)
+  const hold = (threadId: ThreadId): LiveWindow => {
+    const found = liveWindows.get(threadId)
     // One that has ended is of a thread that is gone: this one was made anew under its id.
     const isGone = found === undefined || found.ended
-    const tail = isGone ? { ...createTail(), ended: isClosed } : found
-    tails.set(threadId, tail)
-    tail.holders++
-    return tail
+    const liveWindow = isGone ? { ...createLiveWindow(), ended: isClosed } : found
+    liveWindows.set(threadId, liveWindow)
+    liveWindow.holders++
+    return liveWindow
   }
-  const letGo = (threadId: ThreadId, tail: Tail): void => {
-    if (--tail.holders === 0 && tails.get(threadId) === tail) tails.delete(threadId)
+  const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
+    if (--liveWindow.holders === 0 && liveWindows.get(threadId) === liveWindow)
+      liveWindows.delete(threadId)
   }
 
   const unwatch = store.watch(({ threadId, seq }) => {
     if (threadId === null) {
-      for (const tail of tails.values()) hintTail(tail, tail.to + 1)
+      for (const liveWindow of liveWindows.values()) notifyLiveWindow(liveWindow, liveWindow.to + 1)
       return
     }
-    const tail = tails.get(threadId)
-    if (tail === undefined) return
-    if (seq === 0) tail.ended = true
-    hintTail(tail, seq)
+    const liveWindow = liveWindows.get(threadId)
+    if (liveWindow === undefined) return
+    if (seq === 0) liveWindow.ended = true
+    notifyLiveWindow(liveWindow, seq)
   })
 
   return {
@@ -96,34 +97,34 @@ export function createHub(store: Store): Hub {
     },
 
     announce(threadId) {
-      const before = tails.get(threadId)
+      const before = liveWindows.get(threadId)
       if (before !== undefined) before.announced++
       return (frame) => {
         if (before !== undefined) before.announced--
-        const tail = tails.get(threadId)
-        if (tail === undefined) return
-        if (frame === null) wakeTail(tail)
+        const liveWindow = liveWindows.get(threadId)
+        if (liveWindow === undefined) return
+        if (frame === null) wakeFollowers(liveWindow)
         else {
-          // The first facts of a thread: whatever is here was said in one that had its id before.
-          if (frame.after === 0) restartTail(tail, 0)
-          extendTail(tail, frame)
+          // A thread's first events: what this window holds belongs to an earlier thread with the same id.
+          if (frame.after === 0) restartLiveWindow(liveWindow, 0)
+          extendLiveWindow(liveWindow, frame)
         }
       }
     },
 
     keep(threadId) {
-      const tail = hold(threadId)
-      return () => letGo(threadId, tail)
+      const liveWindow = hold(threadId)
+      return () => letGo(threadId, liveWindow)
     },
 
     async *follow(threadId, after, signal) {
-      // Before the first read: what is committed from here on is either in it or in the tail.
-      const tail = hold(threadId)
+      // Before the first read: what is committed from here on is either in it or in the live window.
+      const liveWindow = hold(threadId)
       followers++
-      const stop = () => wakeTail(tail)
+      const stop = () => wakeFollowers(liveWindow)
       signal.addEventListener('abort', stop)
       try {
-        let frame: Frame = covers(tail, after) ? nothing(after) : await read(threadId, after)
+        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await read(threadId, after)
         let at = after
         while (!signal.aborted) {
           if (frame.seq > at) {
@@ -131,27 +132,27 @@ export function createHub(store: Store): Hub {
             yield frame
             continue
           }
-          if (tail.ended) return
-          if (at < tail.from) frame = await read(threadId, at)
-          else if (at < tail.to) frame = sliceTail(tail, at)
-          else if (tail.announced === 0 && tail.known > Math.max(tail.to, at)) {
-            if (tail.to < at) restartTail(tail, at)
-            await refresh(threadId, tail)
-          } else await nextWake(tail)
+          if (liveWindow.ended) return
+          if (at < liveWindow.from) frame = await read(threadId, at)
+          else if (at < liveWindow.to) frame = sliceLiveWindow(liveWindow, at)
+          else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
+            if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
+            await refresh(threadId, liveWindow)
+          } else await nextChange(liveWindow)
         }
       } finally {
         signal.removeEventListener('abort', stop)
         followers--
-        letGo(threadId, tail)
+        letGo(threadId, liveWindow)
       }
     },
 
     close() {
       unwatch()
       isClosed = true
-      for (const tail of tails.values()) {
-        tail.ended = true
-        wakeTail(tail)
+      for (const liveWindow of liveWindows.values()) {
+        liveWindow.ended = true
+        wakeFollowers(liveWindow)
       }
     },
   }

@@ -1,4 +1,4 @@
-import { callModel, type ModelCall, type TakePart, type Taken } from './call-model.ts'
+import { callModel, type ModelCall, type OnPart, type Taken } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
@@ -20,9 +20,9 @@ export interface StreamSource {
  * One model call, tried again with back-off as long as nothing of an answer has come, and never
  * after. It either ends with the model's own word that it is over, or with `enough`, or throws.
  */
-export async function openStream(run: StreamSource, take: TakePart): Promise<void> {
+export async function openStream(run: StreamSource, onPart: OnPart): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const gate = createGate(take)
+    const gate = createGate(onPart)
     try {
       await callModel(await run.modelCall(), gate.pass)
       if (gate.isOver) return
@@ -30,8 +30,8 @@ export async function openStream(run: StreamSource, take: TakePart): Promise<voi
         ? new Error('It ended with an error and gave no reason.')
         : new StreamCutError('no end of the stream')
     } catch (error) {
-      // What its taker could not do with the answer is no fault of the model.
-      if (gate.isTaking) throw error
+      // What its consumer could not do with the answer is no fault of the model.
+      if (gate.isHandling) throw error
       const fault = toModelFault(error, run.clock.now())
       const isLast = attempt > run.options.modelRetries
       if (gate.hasBegun || isLast || !fault.isRetryable || run.signal.aborted) {
@@ -49,10 +49,10 @@ export async function openStream(run: StreamSource, take: TakePart): Promise<voi
 }
 
 /** Lets an answer through from its first word on, and knows how it ended. */
-function createGate(take: TakePart) {
+function createGate(onPart: OnPart) {
   // What comes before the answer waits for it: the next attempt would say it again.
   const held: Part[] = []
-  const gate = { hasBegun: false, hasFailed: false, isOver: false, isTaking: false, pass }
+  const gate = { hasBegun: false, hasFailed: false, isOver: false, isHandling: false, pass }
   return gate
 
   function pass(part: Part): Taken | Promise<Taken> {
@@ -65,27 +65,27 @@ function createGate(take: TakePart) {
       gate.hasFailed = true
       return 'more'
     }
-    if (gate.hasBegun) return hand(part, end !== undefined)
+    if (gate.hasBegun) return deliver(part, end !== undefined)
     held.push(part)
     gate.hasBegun = isAnswer(part)
-    return gate.hasBegun ? handAll(end !== undefined) : 'more'
+    return gate.hasBegun ? deliverHeld(end !== undefined) : 'more'
   }
 
-  function hand(part: Part, isLast: boolean): Taken | Promise<Taken> {
-    gate.isTaking = true
-    const verdict = take(part)
+  function deliver(part: Part, isLast: boolean): Taken | Promise<Taken> {
+    gate.isHandling = true
+    const verdict = onPart(part)
     if (typeof verdict !== 'string') return verdict.then((late) => settle(late, isLast))
     return settle(verdict, isLast)
   }
 
   function settle(verdict: Taken, isLast: boolean): Taken {
-    gate.isTaking = false
+    gate.isHandling = false
     gate.isOver = isLast || verdict === 'enough'
     return gate.isOver ? 'enough' : 'more'
   }
 
-  async function handAll(isLast: boolean): Promise<Taken> {
-    for (const part of held) if ((await hand(part, false)) === 'enough') return 'enough'
+  async function deliverHeld(isLast: boolean): Promise<Taken> {
+    for (const part of held) if ((await deliver(part, false)) === 'enough') return 'enough'
     return settle('more', isLast)
   }
 }

@@ -1,9 +1,9 @@
 import { NoSuchToolError } from 'ai'
 import { admitEvents } from '../core/admit-events.ts'
 import { type Call, isOpenCall } from '../core/call.ts'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import { type CallId, type MessageId, parseCallId, type ThreadId } from '../core/ids.ts'
-import { isCallEvent } from '../core/life.ts'
+import { isCallEvent } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -80,7 +80,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     newCallId: (id) => (free.delete(id) ? parseCallId(id) : parts.newCallId()),
   })
 
-  const fact = (event: TurnFact): NewTurnEvent => ({ ...event, turnId, at: now() })
+  const toEvent = (event: TurnEventBody): NewTurnEvent => ({ ...event, turnId, at: now() })
 
   /** Pushes what may be written. False if that is none of it. */
   const push = (events: readonly NewTurnEvent[]): boolean => {
@@ -112,12 +112,12 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const startStep = (): readonly NewTurnEvent[] => {
     const { steps } = ledger.expected
     const last = steps.at(-1)
-    if (last?.status !== 'open') return [fact({ type: 'step-started', step: steps.length })]
+    if (last?.status !== 'open') return [toEvent({ type: 'step-started', step: steps.length })]
     if (last.parts.length === 0) return []
     // A loop that does not say how a step ended did not break it off.
     return [
-      fact({ type: 'step-ended', finishReason: 'other' }),
-      fact({ type: 'step-started', step: steps.length }),
+      toEvent({ type: 'step-ended', finishReason: 'other' }),
+      toEvent({ type: 'step-started', step: steps.length }),
     ]
   }
 
@@ -130,7 +130,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const at = now()
     const input = call.input.kind === 'complete' ? call.input.value : null
     const decision = { kind, by, at, inputHash: await hashInput(input), ...more }
-    return fact({ type: 'call-decided', callId: call.id, decision })
+    return toEvent({ type: 'call-decided', callId: call.id, decision })
   }
 
   const takeCall = (part: SdkCall): readonly RecordedPart[] => {
@@ -153,11 +153,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
       input,
       approval: 'not-required',
     } as const
-    const events = [fact(recorded)]
+    const events = [toEvent(recorded)]
     if (part.invalid === true && part.providerExecuted !== true) {
       const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
       const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
-      events.push(fact({ type: 'call-settled', callId, outcome }))
+      events.push(toEvent({ type: 'call-settled', callId, outcome }))
       toldFailed.add(callId)
     }
     return push(events) ? [{ ...part, toolCallId: callId }] : []
@@ -230,7 +230,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     if (call.state === 'awaiting-approval') push([await decide(call, 'rejected', parts.by)])
     else if (isOpenCall(call)) {
       const outcome = { state: 'denied', cause: 'denied' } as const
-      push([fact({ type: 'call-settled', callId: call.id, outcome })])
+      push([toEvent({ type: 'call-settled', callId: call.id, outcome })])
     }
     return [{ ...part, toolCallId: call.id }]
   }
@@ -254,7 +254,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
           usage: usage == null ? undefined : toUsage(usage),
           model: response?.modelId,
         }
-        stepEnd = fact(withDefined(step, more))
+        stepEnd = toEvent(withDefined(step, more))
         if (streaming.size === 0) endStep()
         return [part]
       }
@@ -290,12 +290,14 @@ export function createRecorder(parts: RecorderParts): Recorder {
       case 'tool-output-denied':
         return takeOfCall(part)
       case 'data':
-        push([fact({ type: 'item-added', item: { ...part, data: toJson(part.data) } })])
+        push([toEvent({ type: 'item-added', item: { ...part, data: toJson(part.data) } })])
         return [part]
       case 'file':
       case 'reasoning-file':
         push(
-          'url' in part ? [fact({ type: 'item-added', item: part })] : translator.translate(part),
+          'url' in part
+            ? [toEvent({ type: 'item-added', item: part })]
+            : translator.translate(part),
         )
         return [part]
       default:

@@ -6,7 +6,7 @@ import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
-import { tellTurn } from './tell-turn.ts'
+import { applyInput } from './apply-input.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ResolveRequest {
@@ -28,7 +28,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
   const { threadId, callId } = request
   const { store } = engine
   const find = () => store.readCall(threadId, callId)
-  const answer = await tellTurn<ResolveResult>(engine, threadId, find, async (turn) => {
+  const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
     const isSkipped = call.state === 'unknown' && call.resolution?.kind === 'skip'

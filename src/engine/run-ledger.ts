@@ -3,7 +3,7 @@ import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
 import { foldOn, foldTurn, numberEvents } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
-import type { CallEvent } from '../core/life.ts'
+import type { CallEvent } from '../core/lifecycle.ts'
 import type { Turn } from '../core/message.ts'
 import type { LeaseUse } from '../store/lease.ts'
 import { planCommit } from '../store/plan-commit.ts'
@@ -12,9 +12,9 @@ import { FencedError, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
-import { createHeldNews } from './held-news.ts'
+import { createDeferredNotifications } from './deferred-notifications.ts'
 import type { Hub } from './hub.ts'
-import { toFrame } from './tail.ts'
+import { toFrame } from './live-window.ts'
 
 /**
  * The one way a run writes. What it holds as `turn` is the fold of what has been committed, never of
@@ -87,7 +87,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   // Nothing is lost by waiting, for the committer has one transaction under way at a time too.
   const writing: { current: Promise<unknown> | null } = { current: null }
   let inFlight: readonly NewTurnEvent[] = []
-  const news = createHeldNews(clock, () => flush !== null)
+  const notifications = createDeferredNotifications(clock, () => flush !== null)
 
   const take = (): readonly NewTurnEvent[] => {
     cancelTimer?.()
@@ -138,7 +138,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         if (ignored.length > 0) options.onIgnored?.(ignored)
         if (result.stopRequested) options.onStopRequested()
         const frame = toFrame(numberEvents(events, result.firstSeq), result, turn)
-        news.add(() => deliver(events.length === 0 ? null : frame))
+        notifications.add(() => deliver(events.length === 0 ? null : frame))
         return true
       }
       if (result.kind !== 'stale') throw toRefusalError(result)
@@ -148,9 +148,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       await catchUp(result.seq)
       return false
     } finally {
-      if (!isStored) news.add(() => deliver(null))
-      if (!isStored || lease.kind === 'release') news.tell()
-      else clock.soon(() => news.tellIfDue())
+      if (!isStored) notifications.add(() => deliver(null))
+      if (!isStored || lease.kind === 'release') notifications.flush()
+      else clock.soon(() => notifications.flushIfDue())
     }
   }
 
@@ -176,7 +176,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     }).then(() => {
       flush = null
       const written = ledger.commit()
-      clock.soon(() => news.tellIfDue())
+      clock.soon(() => notifications.flushIfDue())
       return written
     })
     return flush

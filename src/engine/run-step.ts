@@ -1,5 +1,5 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Taken } from './call-model.ts'
@@ -23,23 +23,23 @@ const mostBuffered = 256
 export async function runStep(run: Run, index: number): Promise<void> {
   const ended = run.hooks.stepStarted(index)
   try {
-    ended(await speak(run, index))
+    ended(await streamStep(run, index))
   } catch (error) {
     ended(run.signal.aborted ? 'interrupted' : 'error')
     throw error
   }
 }
 
-/** One model call: everything it says becomes facts, on their way to the store as it says them. */
-async function speak(run: Run, index: number): Promise<FinishReason> {
-  const fact = (event: TurnFact): NewTurnEvent => ({
+/** One model call: its parts become events, which are committed while it streams. */
+async function streamStep(run: Run, index: number): Promise<FinishReason> {
+  const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
     turnId: run.turnId,
     at: run.clock.now(),
   })
   // What the model is sent must be durable before it is sent (CL3).
   await run.ledger.commit()
-  run.ledger.push(fact({ type: 'step-started', step: index, model: run.modelId }))
+  run.ledger.push(toEvent({ type: 'step-started', step: index, model: run.modelId }))
   const translator = createPartTranslator({
     turnId: run.turnId,
     step: index,
@@ -54,11 +54,12 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
   // Of each call that is streamed, whether any of its arguments has come.
   const streamed = new Map<string, boolean>()
   // How the stream ends says whether these calls are as they were meant.
-  const doubtful: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
+  const possiblyTruncated: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
 
-  const takeCall = async (part: SdkCall): Promise<Taken> => {
+  const onCall = async (part: SdkCall): Promise<Taken> => {
     const call = translator.originOf(part)
-    if (isDoubtful(part, streamed.get(part.toolCallId))) doubtful.push({ part, call })
+    if (isPossiblyTruncated(part, streamed.get(part.toolCallId)))
+      possiblyTruncated.push({ part, call })
     else {
       for (const event of await recordCall(run, part, call)) run.ledger.push(event)
       for (const event of translator.early(part)) run.ledger.push(event)
@@ -66,14 +67,14 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
     }
     return 'more'
   }
-  const takeEnd = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
+  const onFinish = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
     const usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
     const step = { type: 'step-ended', finishReason, usage } as const
     for (const event of translator.drain()) run.ledger.push(event)
     const cutOff = [...translator.unfinished()]
-    for (const { part: whole, call } of doubtful) {
+    for (const { part: whole, call } of possiblyTruncated) {
       if (finishReason === 'length') cutOff.push(call.id)
       else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
     }
@@ -83,9 +84,9 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
         ? { state: 'interrupted', cause: 'over-limit' }
         : { state: 'failed', cause: 'invalid-input', error: unfinished }
     for (const callId of cutOff) {
-      run.ledger.push(fact({ type: 'call-settled', callId, outcome }))
+      run.ledger.push(toEvent({ type: 'call-settled', callId, outcome }))
     }
-    run.ledger.push(fact(withDefined(step, { model, providerMetadata })))
+    run.ledger.push(toEvent(withDefined(step, { model, providerMetadata })))
     run.ledger.flushSoon()
     return 'enough'
   }
@@ -101,9 +102,9 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
         break
       }
       case 'tool-call':
-        return takeCall(part)
+        return onCall(part)
       case 'model-call-end':
-        return takeEnd(part)
+        return onFinish(part)
       case 'model-call-response-metadata':
         model = part.modelId ?? model
         break
@@ -128,7 +129,7 @@ async function speak(run: Run, index: number): Promise<FinishReason> {
  * A call whose arguments were cut off is closed by its provider as if it were whole: as text that is no
  * JSON, or, if none of it had come, as a call without arguments, which might run (CL6).
  */
-function isDoubtful(part: SdkCall, hasArguments: boolean | undefined): boolean {
+function isPossiblyTruncated(part: SdkCall, hasArguments: boolean | undefined): boolean {
   if (hasArguments === undefined || part.providerExecuted === true) return false
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }

@@ -21,7 +21,7 @@ export type ProviderPart = ModelStream extends ReadableStream<infer Said> ? Said
 export type LayerCall = Parameters<typeof experimental_streamLanguageModelCall>[0]
 
 export interface LayeredCall {
-  readonly said: ReadableStreamDefaultReader<ProviderPart>
+  readonly providerParts: ReadableStreamDefaultReader<ProviderPart>
   /** What the SDK makes of one part: none, one or several. */
   translate(part: ProviderPart): Promise<readonly Part[]>
   close(): void
@@ -53,7 +53,7 @@ export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
     },
   })
   layer.then(() => opened.reject(new Error('The model was not called.')), opened.reject)
-  const said = await opened.promise
+  const providerParts = await opened.promise
   const openWay = async (): Promise<Way> => {
     const way = Promise.withResolvers<Way['in']>()
     wanted.resolve(new ReadableStream({ start: way.resolve }))
@@ -62,7 +62,7 @@ export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
   }
   let way: Promise<Way> | undefined
   return {
-    said,
+    providerParts,
     async translate(part) {
       way ??= openWay()
       return sendThrough(await way, part)

@@ -1,5 +1,5 @@
 import { type Call, type CallFailure, type CallOutcome, isOpenCall } from '../core/call.ts'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import {
   type CallId,
@@ -136,7 +136,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     return null
   }
 
-  const fact = (turnId: MessageId, event: TurnFact): NewTurnEvent => ({
+  const toEvent = (turnId: MessageId, event: TurnEventBody): NewTurnEvent => ({
     ...event,
     turnId,
     at: now(),
@@ -164,7 +164,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       ended = !isOver && ending !== undefined
       if (isOver) return []
       const events = open.map((call) =>
-        fact(messageId, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
+        toEvent(messageId, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
       )
       return ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
     })
@@ -191,7 +191,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const upserted = parseUpserted(call)
       const { threadId, messageId } = upserted
       await write(threadId, messageId, (turn) =>
-        planUpsert(upserted, turn, parts.newCallId).map((event) => fact(messageId, event)),
+        planUpsert(upserted, turn, parts.newCallId).map((event) => toEvent(messageId, event)),
       )
     },
 
@@ -208,7 +208,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       if (typeof text !== 'string') throw refused('The text is a string.')
       if (text === '') return
       await write(parseThreadId(threadId), parseMessageId(messageId), (turn) =>
-        planText(turn, kind, text).map((event) => fact(messageId, event)),
+        planText(turn, kind, text).map((event) => toEvent(messageId, event)),
       )
     },
 
@@ -268,8 +268,8 @@ function parseUpserted(call: UpsertedCall): UpsertedCall & { readonly arguments:
 }
 
 /** What has to stand before anything else can be added to the message. */
-function planOpening(turn: Turn | null): readonly TurnFact[] {
-  const opening: TurnFact[] = []
+function planOpening(turn: Turn | null): readonly TurnEventBody[] {
+  const opening: TurnEventBody[] = []
   if (turn === null) opening.push({ type: 'turn-started', replyTo: null, recorded: true })
   if (turn?.progress.status === 'waiting') {
     throw refused('The message waits for somebody: nothing can be added to it before that.')
@@ -289,14 +289,14 @@ function openText(turn: Turn | null): TextPart | undefined {
   return isText && last.state === 'streaming' ? last : undefined
 }
 
-const endText = (part: TextPart | undefined): readonly TurnFact[] =>
+const endText = (part: TextPart | undefined): readonly TurnEventBody[] =>
   part === undefined ? [] : [{ type: 'text-ended', block: part.block }]
 
 function planText(
   turn: Turn | null,
   kind: 'text' | 'reasoning',
   delta: string,
-): readonly TurnFact[] {
+): readonly TurnEventBody[] {
   const open = openText(turn)
   if (open?.type === kind) return [{ type: 'text-appended', block: open.block, delta }]
   // The number of what comes next in the turn is in no block before it.
@@ -317,7 +317,7 @@ function planUpsert(
   upserted: UpsertedCall & { readonly arguments: Json },
   turn: Turn | null,
   newCallId: () => CallId,
-): readonly TurnFact[] {
+): readonly TurnEventBody[] {
   const { name, callId: providerCallId, arguments: input, isPartial } = upserted
   const known =
     turn === null

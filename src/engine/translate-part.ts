@@ -1,7 +1,7 @@
 import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
 import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../core/call.ts'
 import { errorTextOfThrown } from '../core/error-text.ts'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -14,7 +14,7 @@ export type SdkPart = LanguageModelStreamPart<ToolSet> | TextStreamPart<ToolSet>
 
 /** The border between the SDK's words and ours. It keeps which of our ids stand for which of theirs. */
 export interface PartTranslator {
-  /** Facts that follow from the part alone. Calls with whole arguments are the caller's to record. */
+  /** Events that follow from the part alone. Calls with whole arguments are the caller's to record. */
   translate(part: SdkPart): readonly NewTurnEvent[]
   /** Our call for the provider's id; a new one where it has not been heard of in this step. */
   originOf(part: SdkCall): CallOrigin
@@ -57,7 +57,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   const earlyParts = new Map<string, SdkEnd[]>()
   let nextBlock = 0
 
-  const fact = (event: TurnFact): NewTurnEvent => ({
+  const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
     turnId: options.turnId,
     at: options.now(),
@@ -86,15 +86,15 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     if (verb === 'end' && known === undefined) return []
     if (verb === 'start' || known === undefined) {
       const block = openBlock(kind, part.id)
-      const started = fact(withDefined({ type: 'text-started', block, kind } as const, metadata))
+      const started = toEvent(withDefined({ type: 'text-started', block, kind } as const, metadata))
       return verb === 'start' ? [started] : [started, ...text(kind, part, verb, delta)]
     }
     if (verb === 'end') {
       blocks[kind].delete(part.id)
-      return [fact(withDefined({ type: 'text-ended', block: known } as const, metadata))]
+      return [toEvent(withDefined({ type: 'text-ended', block: known } as const, metadata))]
     }
     if (delta === '' && metadata.providerMetadata === undefined) return []
-    return [fact(withDefined({ type: 'text-appended', block: known, delta } as const, metadata))]
+    return [toEvent(withDefined({ type: 'text-appended', block: known, delta } as const, metadata))]
   }
 
   const originOf = (part: SdkCall | ToolInputStart): CallOrigin => {
@@ -149,25 +149,25 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       earlyParts.set(part.toolCallId, [...(earlyParts.get(part.toolCallId) ?? []), part])
       return []
     }
-    return endFacts(part, call)
+    return endEvents(part, call)
   }
 
-  const endFacts = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
+  const endEvents = (part: SdkEnd, call: Call): readonly NewTurnEvent[] => {
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
       const error = messageOf(part.error)
       const outcome = { state: 'failed', cause: 'tool-error', error } as const
-      return [fact(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
+      return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
     }
     if (part.preliminary === true) {
-      const progressed = fact({ type: 'call-progressed', callId, output: toJson(part.output) })
+      const progressed = toEvent({ type: 'call-progressed', callId, output: toJson(part.output) })
       // What a provider runs is taken for begun with the first that is heard of it.
       const isBegun = call.state !== 'ready' || call.providerExecuted !== true
-      return isBegun ? [progressed] : [fact({ type: 'call-started', callId }), progressed]
+      return isBegun ? [progressed] : [toEvent({ type: 'call-started', callId }), progressed]
     }
     const outcome = toOutcome(part.output)
-    return [fact(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
+    return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
   }
 
   return {
@@ -191,7 +191,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
         const call = find(part.toolCallId)
         if (call === undefined) options.onUnmatched(part.toolCallId)
         else begun.delete(call.id)
-        return call === undefined ? [] : endFacts(part, call)
+        return call === undefined ? [] : endEvents(part, call)
       })
     },
     unfinished: () => [...begun].filter((id) => !recorded.has(id)),
@@ -212,24 +212,24 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
         case 'tool-input-start': {
           const call = originOf(part)
           begun.add(call.id)
-          return [fact({ type: 'call-announced', callId: call.id, call })]
+          return [toEvent({ type: 'call-announced', callId: call.id, call })]
         }
         case 'tool-input-delta': {
           const call = calls.get(part.id)
           if (call === undefined || part.delta === '') return []
-          return [fact({ type: 'call-input-appended', callId: call.id, delta: part.delta })]
+          return [toEvent({ type: 'call-input-appended', callId: call.id, delta: part.delta })]
         }
         case 'source':
-          return [fact({ type: 'item-added', item: toSource(part) })]
+          return [toEvent({ type: 'item-added', item: toSource(part) })]
         case 'file':
         case 'reasoning-file': {
           const { mediaType, base64 } = part.file
           const item = { type: part.type, mediaType, url: `data:${mediaType};base64,${base64}` }
-          return [fact({ type: 'item-added', item: withMetadata(item, part.providerMetadata) })]
+          return [toEvent({ type: 'item-added', item: withMetadata(item, part.providerMetadata) })]
         }
         case 'custom': {
           const item = { type: 'custom' as const, kind: part.kind }
-          return [fact({ type: 'item-added', item: withMetadata(item, part.providerMetadata) })]
+          return [toEvent({ type: 'item-added', item: withMetadata(item, part.providerMetadata) })]
         }
         case 'tool-result':
         case 'tool-error':
@@ -238,7 +238,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           const call = find(part.toolCall.toolCallId)
           if (call === undefined) return []
           const request = withDefined({ id: part.approvalId }, { signature: part.signature })
-          return [fact({ type: 'call-approval-requested', callId: call.id, request })]
+          return [toEvent({ type: 'call-approval-requested', callId: call.id, request })]
         }
         default:
           return []

@@ -7,7 +7,7 @@ import type { UiChunk } from '../views/ui-chunk.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { readTurn } from './engine.ts'
-import type { Frame } from './tail.ts'
+import type { Frame } from './live-window.ts'
 
 /** What a turn is followed with. */
 export interface TurnFeed {

@@ -3,7 +3,7 @@ import type { CallId } from '../core/ids.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
 
-/** What every reader of old data makes, and what the facts are then written from. */
+/** What every reader of old data makes, and what the events are then written from. */
 export type OldMessage = OldUserMessage | OldTurn
 
 export interface OldUserMessage {

@@ -20,7 +20,7 @@ const read = (messages: readonly unknown[], format: (typeof formats)[number] = '
   readLegacyMessages(messages, { format, threadId: 'thread-1', at: 1_700_000_000_000 })
 
 describe('whatever the data is', () => {
-  it('[LE1 LG7 ST3] reading it throws nothing and gives facts that a store and a model take', () => {
+  it('[LE1 LG7 ST3] reading it throws nothing and gives events that a store and a model take', () => {
     fc.assert(
       fc.property(anyOldMessages(), fc.constantFrom(...formats), (messages, format) => {
         expectLegal(read(messages, format).events)
@@ -34,7 +34,7 @@ describe('whatever the data is', () => {
     )
   })
 
-  it('[LE5] reading it twice gives the same facts', () => {
+  it('[LE5] reading it twice gives the same events', () => {
     fc.assert(
       fc.property(anyOldMessages(), fc.constantFrom(...formats), (messages, format) => {
         expect(read(messages, format)).toEqual(read(messages, format))
@@ -210,7 +210,8 @@ function expectLegal(events: readonly NewEvent[]): void {
   const plan = planCommit({ threadId: parseThreadId('t'), events: plain, expectedSeq: 0 })
   if ('kind' in plan) throw new Error(`illegal: ${JSON.stringify(plan)}`)
   for (const { progress } of plan.turns.values()) expect(progress.status).toBe('ended')
-  for (const { life } of plan.calls) expect(life === 'skipped' || !isOpenState(life)).toBe(true)
+  for (const { lifecycle } of plan.calls)
+    expect(lifecycle === 'skipped' || !isOpenState(lifecycle)).toBe(true)
   const ids = plan.newMessages.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   const shown = messagesOf(events)

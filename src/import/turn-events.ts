@@ -1,5 +1,5 @@
 import type { CallOrigin, CallOutcome, Decision } from '../core/call.ts'
-import type { NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { TurnEnding } from '../core/message.ts'
@@ -24,11 +24,11 @@ export interface TurnPlace {
   readonly mend: Mend
 }
 
-/** An old turn as the facts that a turn of today leaves: it has ended, and nothing in it is open. */
+/** An old turn as the events that a turn of today leaves: it has ended, and nothing in it is open. */
 export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEvent[] {
   const events: NewTurnEvent[] = []
-  const add = (fact: TurnFact, at: number = place.at) => {
-    events.push({ ...fact, turnId: place.turnId, at })
+  const add = (body: TurnEventBody, at: number = place.at) => {
+    events.push({ ...body, turnId: place.turnId, at })
   }
   add(
     withDefined({ type: 'turn-started', replyTo: place.replyTo } as const, {
@@ -69,7 +69,7 @@ const nextIndex = (last: number, told: number | undefined): number =>
 
 const isText = (part: OldPart): part is OldText => part.type === 'text' || part.type === 'reasoning'
 
-type Add = (fact: TurnFact, at?: number) => void
+type Add = (body: TurnEventBody, at?: number) => void
 
 function addText({ type: kind, text, providerMetadata, ...part }: OldText, name: string, add: Add) {
   const block = part.block ?? name
@@ -155,7 +155,7 @@ const isLeftOut = (outcome: CallOutcome): boolean =>
   isJsonObject(outcome.output.value) &&
   Object.hasOwn(outcome.output.value, lazyKey)
 
-function endOf(step: OldStep, hasCalls: boolean): TurnFact {
+function endOf(step: OldStep, hasCalls: boolean): TurnEventBody {
   if (step.flaw === 'draft') return { type: 'step-abandoned' }
   const finishReason = step.flaw === 'broken' ? 'interrupted' : hasCalls ? 'tool-calls' : 'stop'
   return { type: 'step-ended', finishReason }

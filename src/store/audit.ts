@@ -1,5 +1,5 @@
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
-import type { CallLife } from '../core/life.ts'
+import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
 import type { Thread } from '../core/thread.ts'
 
@@ -80,7 +80,7 @@ export type JsonColumn = 'none' | 'json' | 'broken'
 export interface AuditCall {
   readonly callId: CallId
   readonly name: string
-  readonly life: CallLife
+  readonly life: CallLifecycle
   readonly input: JsonColumn
   readonly output: JsonColumn
   readonly modelOutput: JsonColumn
@@ -113,7 +113,7 @@ export type RowChange =
   | {
       readonly kind: 'set-call'
       readonly callId: CallId
-      readonly life?: CallLife
+      readonly life?: CallLifecycle
       readonly dropsOutput?: true
       /** Columns that are not JSON become JSON strings of their text. */
       readonly quotes?: readonly ('input' | 'output' | 'modelOutput')[]
@@ -123,7 +123,7 @@ export type RowChange =
       readonly callId: CallId
       readonly turn: { readonly turnId: MessageId; readonly seq: Seq }
       readonly name: string
-      readonly life: CallLife
+      readonly life: CallLifecycle
       readonly input: string | null
     }
   | { readonly kind: 'remove-call'; readonly callId: CallId }

@@ -1,6 +1,6 @@
 import type { ThreadId } from '../core/ids.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
-import type { AppendResult, Hint } from './store.ts'
+import type { AppendResult, ChangeNotification } from './store.ts'
 
 /**
  * Writes a group in one transaction. Where the database refuses a row (an id is in use), nothing of the
@@ -38,8 +38,8 @@ function toRefusal(
 export function changedThreads(
   commits: readonly PlannedCommit[],
   results: readonly AppendResult[],
-): readonly Hint[] {
-  const changed = new Map<ThreadId, Hint>()
+): readonly ChangeNotification[] {
+  const changed = new Map<ThreadId, ChangeNotification>()
   for (const [index, { append, size }] of commits.entries()) {
     const result = results[index]
     if (result?.kind !== 'appended' || size === 0) continue

@@ -21,10 +21,10 @@ export interface EventBatch {
   readonly payload: string
 }
 
-/** One event of a batch, as it is stored; without `fact` if its line is not JSON. */
+/** One event of a batch, as it is stored; without `body` if its line is not JSON. */
 export interface BatchedEvent extends EventPlace {
   readonly line: string
-  readonly fact: Json | undefined
+  readonly body: Json | undefined
 }
 
 export interface BatchEncoder {
@@ -79,9 +79,9 @@ export function splitBatch({
   const lines = size === 1 ? [payload] : payload.split('\n')
   return Array.from({ length: size }, (_, index) => {
     const line = lines[index] ?? ''
-    const fact = readStoredJson(line)
-    const ownTime = isJsonObject(fact) && typeof fact.at === 'number' ? fact.at : at
-    return { seq: seq - size + 1 + index, at: ownTime, turnId, line, fact }
+    const body = readStoredJson(line)
+    const ownTime = isJsonObject(body) && typeof body.at === 'number' ? body.at : at
+    return { seq: seq - size + 1 + index, at: ownTime, turnId, line, body }
   })
 }
 
@@ -89,25 +89,25 @@ export function splitBatch({
 export type OutputOf = (callId: CallId) => StoredOutput | undefined
 
 export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly LedgerEvent[] =>
-  splitBatch(batch).map(({ fact, seq, at, turnId }) =>
-    decodeEvent({ seq, at, turnId }, fact, outputOf),
+  splitBatch(batch).map(({ body, seq, at, turnId }) =>
+    decodeEvent({ seq, at, turnId }, body, outputOf),
   )
 
 export const decodeEvent = (
   place: EventPlace,
-  fact: Json | undefined,
+  body: Json | undefined,
   outputOf: OutputOf,
-): LedgerEvent => parseEvent(place, withOutput(fact, outputOf))
+): LedgerEvent => parseEvent(place, withOutput(body, outputOf))
 
-function withOutput(fact: Json | undefined, outputOf: OutputOf): unknown {
-  if (!isJsonObject(fact)) return fact
-  if (fact.type === 'call-resolved') {
-    const isDone = isJsonObject(fact.resolution) && fact.resolution.kind === 'done'
-    return isDone ? { ...fact, output: outputsOf(fact, outputOf).output } : fact
+function withOutput(body: Json | undefined, outputOf: OutputOf): unknown {
+  if (!isJsonObject(body)) return body
+  if (body.type === 'call-resolved') {
+    const isDone = isJsonObject(body.resolution) && body.resolution.kind === 'done'
+    return isDone ? { ...body, output: outputsOf(body, outputOf).output } : body
   }
-  if (fact.type !== 'call-settled' || !isJsonObject(fact.outcome)) return fact
-  if (fact.outcome.state !== 'succeeded') return fact
-  return { ...fact, outcome: { state: 'succeeded', ...outputsOf(fact, outputOf) } }
+  if (body.type !== 'call-settled' || !isJsonObject(body.outcome)) return body
+  if (body.outcome.state !== 'succeeded') return body
+  return { ...body, outcome: { state: 'succeeded', ...outputsOf(body, outputOf) } }
 }
 
 function outputsOf(

@@ -211,13 +211,13 @@ const listEvents = (
   batch: BatchRow,
   outputOf: OutputOf,
 ): readonly { readonly seq: Seq; readonly read: () => StoredChange }[] =>
-  splitBatch(batch).map(({ seq, at, turnId, fact }) => ({
+  splitBatch(batch).map(({ seq, at, turnId, body }) => ({
     seq,
     read: () => ({
       kind: 'event',
       seq,
       commit: batch.commitSeq,
-      event: decodeEvent({ seq, at, turnId }, fact, outputOf),
+      event: decodeEvent({ seq, at, turnId }, body, outputOf),
     }),
   }))
 

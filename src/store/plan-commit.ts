@@ -4,7 +4,13 @@ import { isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
-import { type CallLife, callTransition, isCallEvent, lifeOf, turnTransition } from '../core/life.ts'
+import {
+  type CallLifecycle,
+  callTransition,
+  isCallEvent,
+  lifecycleOf,
+  turnTransition,
+} from '../core/lifecycle.ts'
 import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
@@ -86,7 +92,7 @@ export interface PlannedCallRow {
   /** Its order among the calls of its turn. */
   readonly seq: Seq
   readonly name: string
-  readonly life: CallLife
+  readonly lifecycle: CallLifecycle
   readonly input: string | null
   readonly output: string | null
   readonly modelOutput: string | null
@@ -157,7 +163,7 @@ function findIllegal(
     const state = stateOf(id)
     const turn = known.get(id)
     state.calls ??= new Map(
-      turn === undefined ? [] : [...callsOf(turn)].map((call) => [call.id, lifeOf(call)]),
+      turn === undefined ? [] : [...callsOf(turn)].map((call) => [call.id, lifecycleOf(call)]),
     )
     return state.calls
   }
@@ -178,10 +184,10 @@ function findIllegal(
     const state = stateOf(id)
     if (isCallEvent(event)) {
       const calls = callsIn(id)
-      const life = calls.get(event.callId) ?? 'absent'
-      const { from, to } = callTransition(event, life as CallLife)
-      if (!from.includes(life)) {
-        return { kind: 'illegal', subject: 'call', id: event.callId, state: life }
+      const lifecycle = calls.get(event.callId) ?? 'absent'
+      const { from, to } = callTransition(event, lifecycle as CallLifecycle)
+      if (!from.includes(lifecycle)) {
+        return { kind: 'illegal', subject: 'call', id: event.callId, state: lifecycle }
       }
       calls.set(event.callId, to)
     }
@@ -194,7 +200,7 @@ function findIllegal(
       if (illegal !== undefined) return illegal
     }
     // Its end would leave a spinner for ever.
-    if (event.type === 'turn-ended' && [...callsIn(id).values()].some(isOpenLife)) {
+    if (event.type === 'turn-ended' && [...callsIn(id).values()].some(isOpenLifecycle)) {
       return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
     }
     state.status = to ?? state.status
@@ -202,8 +208,9 @@ function findIllegal(
   return undefined
 }
 
-type Calls = Map<CallId, CallLife>
-const isOpenLife = (life: CallLife): boolean => life !== 'skipped' && isOpenState(life)
+type Calls = Map<CallId, CallLifecycle>
+const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
+  lifecycle !== 'skipped' && isOpenState(lifecycle)
 
 function foldTurns(
   known: ReadonlyMap<MessageId, Turn>,
@@ -328,11 +335,11 @@ function planBatches(
  * end. So most calls are written once, with their result.
  */
 const needsRow = (turn: Turn, call: Call): boolean =>
-  turn.progress.status !== 'running' || !isInFlight(lifeOf(call))
+  turn.progress.status !== 'running' || !isInFlight(lifecycleOf(call))
 
 /** Between the model and its result. */
-export const isInFlight = (life: CallLife): boolean =>
-  life === 'streaming' || life === 'ready' || life === 'running'
+export const isInFlight = (lifecycle: CallLifecycle): boolean =>
+  lifecycle === 'streaming' || lifecycle === 'ready' || lifecycle === 'running'
 
 function planCalls(
   known: ReadonlyMap<MessageId, Turn>,
@@ -371,7 +378,7 @@ function toRow(turn: Turn, call: Call, seq: Seq): PlannedCallRow {
     turnSeq: turn.seq,
     seq,
     name: call.name,
-    life: lifeOf(call),
+    lifecycle: lifecycleOf(call),
     input: call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null,
     output: isDone ? outputText(call.output) : null,
     modelOutput: isDone && call.modelOutput !== undefined ? JSON.stringify(call.modelOutput) : null,

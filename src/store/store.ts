@@ -54,16 +54,16 @@ export interface Store {
   findTurn(messageId: MessageId): Promise<FoundTurn | null>
   readCall(threadId: ThreadId, callId: CallId): Promise<FoundCall | null>
 
-  /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a hint. */
+  /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. */
   requestStop(threadId: ThreadId): Promise<StopRequest>
   /** Runs whose holder is dead or late: anyone may take them over. In one thread, if it is named. */
   findAbandonedRuns(limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]>
 
   /**
-   * Hints that a thread changed, from any process on the same database. A hint may come late, twice,
+   * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
    * or not at all while a connection is down: read what is after your last seq, whatever it says.
    */
-  watch(listener: (hint: Hint) => void): () => void
+  watch(listener: (notification: ChangeNotification) => void): () => void
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
@@ -163,7 +163,7 @@ export interface AbandonedRun {
   readonly fence: number
 }
 
-export interface Hint {
+export interface ChangeNotification {
   /** Null: the line was down, anything may have changed, everyone reads again. */
   readonly threadId: ThreadId | null
   /** 0: the thread was deleted. */

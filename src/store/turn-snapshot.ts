@@ -2,7 +2,7 @@ import type { Call, CallInput } from '../core/call.ts'
 import { emptyTurn } from '../core/fold-turn.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { CallLife } from '../core/life.ts'
+import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
@@ -10,7 +10,7 @@ import { readStoredJson, readOutput, type StoredOutput } from './stored-output.t
 export interface CallRow extends StoredOutput {
   readonly callId: CallId
   readonly name: string
-  readonly life: CallLife
+  readonly life: CallLifecycle
   readonly input: string | null
 }
 

@@ -17,7 +17,7 @@ export interface UserRow {
   readonly body: string | null
 }
 
-/** The fact that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
+/** The event that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
 export function readUserRow(row: UserRow): MessageAdded {
   const body = parsePartialJson(row.body ?? '')
   const { parts, metadata } = isJsonObject(body) ? body : {}

@@ -1,5 +1,5 @@
 import type { Call } from '../core/call.ts'
-import type { NewEvent, NewThreadEvent, NewTurnEvent, TurnFact } from '../core/event.ts'
+import type { NewEvent, NewThreadEvent, NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { type CallId, type MessageId, parseCallId, parseMessageId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -15,7 +15,7 @@ export interface LedgerWriter {
   addToThread(event: NewThreadEvent): void
   startTurn(replyTo: MessageId | null): void
   /** A fact of the open turn. */
-  add(this: void, fact: TurnFact): void
+  add(this: void, fact: TurnEventBody): void
   addAll(events: readonly NewTurnEvent[]): void
   turn(this: void): Turn
   findCall(id: CallId): Call

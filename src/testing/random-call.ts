@@ -1,5 +1,5 @@
 import type { Call, CallOrigin, CallOutcome } from '../core/call.ts'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -59,7 +59,7 @@ export function randomDecision(
   random: Random,
   call: Call,
   at: number,
-): Extract<TurnFact, { type: 'call-decided' }> {
+): Extract<TurnEventBody, { type: 'call-decided' }> {
   const kind = random.chance(0.65) ? 'accepted' : 'rejected'
   return withDefined(
     {
@@ -83,7 +83,7 @@ export function randomResolution(
   random: Random,
   call: Call,
   at: number,
-): Extract<TurnFact, { type: 'call-resolved' }> {
+): Extract<TurnEventBody, { type: 'call-resolved' }> {
   const kind = random.pick(['retry', 'done', 'skip'] as const)
   return withDefined(
     { type: 'call-resolved', callId: call.id, resolution: { kind, by: 'ana', at } } as const,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isTurnEvent, type NewEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
-import { callTransition, isCallEvent, lifeOf, turnTransition } from '../core/life.ts'
+import { callTransition, isCallEvent, lifecycleOf, turnTransition } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { randomLedger } from './random-ledger.ts'
@@ -33,7 +33,7 @@ function findIllegal(events: readonly NewEvent[]): string | undefined {
     if (!turnTransition(event).from.includes(status)) return `${index}: ${event.type} in ${status}`
     if (isCallEvent(event) && before !== undefined) {
       const call = [...callsOf(before)].find(({ id }) => id === event.callId)
-      const life = call === undefined ? 'absent' : lifeOf(call)
+      const life = call === undefined ? 'absent' : lifecycleOf(call)
       // A transition from nowhere reads no state.
       const { from } = callTransition(event, life === 'absent' ? 'streaming' : life)
       if (!from.includes(life)) return `${index}: ${event.type} in ${life}`

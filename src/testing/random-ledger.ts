@@ -20,7 +20,7 @@ export interface RandomLedgerOptions {
 
 /**
  * A legal thread of every kind that can happen, the same for the same seed. A step begins only when
- * every call before it has ended and no longer waits for a person (CL3); `core/life.ts` says the rest.
+ * every call before it has ended and no longer waits for a person (CL3); `core/lifecycle.ts` says the rest.
  */
 export function randomLedger(seed: number, options: RandomLedgerOptions = {}): readonly NewEvent[] {
   const random = createRandom(seed)

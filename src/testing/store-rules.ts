@@ -4,7 +4,7 @@ import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
-import { lifeRules } from './store-rules/life-rules.ts'
+import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
 import { retireRules } from './store-rules/retire-rules.ts'
 import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
@@ -21,7 +21,7 @@ export const storeRules: readonly StoreRule[] = [
   ...threadRules,
   ...appendRules,
   ...valueRules,
-  ...lifeRules,
+  ...lifecycleRules,
   ...callRules,
   ...decisionRules,
   ...leaseRules,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnFact } from '../core/event.ts'
+import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
@@ -88,7 +88,7 @@ describe('a turn', () => {
     const between = { ...thinking, total: 1, succeeded: 1, ...since }
     expect(activityOf(called, ran)).toEqual(between)
     expect(activityOf(called, ran, [4, ...say('So')])).toEqual(between)
-    const completed: TurnFact = { type: 'turn-ended', ending: { kind: 'completed' } }
+    const completed: TurnEventBody = { type: 'turn-ended', ending: { kind: 'completed' } }
     const over = { ...between, isActive: false, endedAt: at(3) }
     expect(activityOf(called, ran, [4, ...say('So'), stepEnded, completed])).toEqual(over)
     expect(activityOf([1, ...say('Hello'), stepEnded, completed])).toEqual({
@@ -110,7 +110,7 @@ describe('a turn', () => {
     const running = { isActive: true, currentStep: 'read_note', ...counts }
     expect(projectChatMessage(turnOf(calls))?.toolActivity).toEqual(running)
     const failed = (id: string) => settled(id, { state: 'failed', cause: 'timeout', error: 'No.' })
-    const paused: TurnFact = { type: 'turn-paused', waitingFor: 'approval' }
+    const paused: TurnEventBody = { type: 'turn-paused', waitingFor: 'approval' }
     const waiting = turnOf(calls, [2, failed('a'), failed('c'), stepEnded, paused])
     expect(projectChatMessage(waiting)?.toolActivity).toEqual({
       ...counts,
@@ -159,7 +159,7 @@ it('[FD6] a user message has the same fields, and its files where there are some
 
 let blocks = 0
 
-function say(text: string): readonly TurnFact[] {
+function say(text: string): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind: 'text' },
@@ -171,32 +171,32 @@ function recorded(
   id: string,
   approval: 'required' | 'not-required' = 'not-required',
   name = 'search_notes',
-): TurnFact {
+): TurnEventBody {
   const callId = parseCallId(id)
   const call = { id: callId, providerCallId: id, name }
   return { type: 'call-recorded', callId, call, input: { q: id }, approval }
 }
 
-const announced = (id: string): TurnFact => ({
+const announced = (id: string): TurnEventBody => ({
   type: 'call-announced',
   callId: parseCallId(id),
   call: { id: parseCallId(id), providerCallId: id, name: 'search_notes' },
 })
-const started = (id: string): TurnFact => ({ type: 'call-started', callId: parseCallId(id) })
-const settled = (id: string, outcome: CallOutcome): TurnFact => ({
+const started = (id: string): TurnEventBody => ({ type: 'call-started', callId: parseCallId(id) })
+const settled = (id: string, outcome: CallOutcome): TurnEventBody => ({
   type: 'call-settled',
   callId: parseCallId(id),
   outcome,
 })
-const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+const stepEnded: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
 
-type Moment = readonly [seconds: number, ...facts: TurnFact[]]
+type Moment = readonly [seconds: number, ...bodies: TurnEventBody[]]
 
 function turnOf(...moments: readonly Moment[]): Turn {
   const turnId = parseMessageId('turn')
   const events = moments
-    .flatMap(([seconds, ...facts]) =>
-      facts.map((fact) => ({ ...fact, turnId, at: seconds * 1000 })),
+    .flatMap(([seconds, ...bodies]) =>
+      bodies.map((body) => ({ ...body, turnId, at: seconds * 1000 })),
     )
     .map((event, offset): TurnEvent => ({ ...event, seq: offset + 1 }))
   return foldTurn(emptyTurn(turnId, 1, 1000), events)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TurnEvent, TurnFact } from '../core/event.ts'
+import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Step, Turn } from '../core/message.ts'
@@ -14,8 +14,8 @@ describe('commentary', () => {
   })
 
   it('[CO1] between two calls is on the second, after the last is added to the last', () => {
-    const facts = [say('One.'), call('a'), say(' Two. '), call('b'), say('Three.'), say(' Four.')]
-    expect(commentaryIn(...facts)).toEqual({ a: 'One.', b: 'Two.\n\nThree. Four.' })
+    const bodies = [say('One.'), call('a'), say(' Two. '), call('b'), say('Three.'), say(' Four.')]
+    expect(commentaryIn(...bodies)).toEqual({ a: 'One.', b: 'Two.\n\nThree. Four.' })
     expect(commentaryIn(call('a'), say('After.'))).toEqual({ a: 'After.' })
   })
 
@@ -71,7 +71,7 @@ describe('the answer', () => {
 
 let blocks = 0
 
-function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnFact[] {
+function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind },
@@ -80,19 +80,19 @@ function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnFa
   ]
 }
 
-function call(id: string): readonly TurnFact[] {
+function call(id: string): readonly TurnEventBody[] {
   const callId = parseCallId(id)
   const origin = { id: callId, providerCallId: id, name: 'tool' }
   return [{ type: 'call-recorded', callId, call: origin, input: {}, approval: 'not-required' }]
 }
 
-const stepStarted = (step: number): TurnFact => ({ type: 'step-started', step })
-const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+const stepStarted = (step: number): TurnEventBody => ({ type: 'step-started', step })
+const stepEnded: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
 
-function turnOf(...facts: readonly TurnFact[]): Turn {
+function turnOf(...bodies: readonly TurnEventBody[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = facts.map((fact, offset): TurnEvent => ({
-    ...fact,
+  const events = bodies.map((body, offset): TurnEvent => ({
+    ...body,
     turnId,
     at: 0,
     seq: offset + 1,
@@ -100,5 +100,5 @@ function turnOf(...facts: readonly TurnFact[]): Turn {
   return foldTurn(emptyTurn(turnId, 1, 0), events)
 }
 
-const commentaryIn = (...facts: readonly (readonly TurnFact[])[]) =>
-  Object.fromEntries(commentaryOf(turnOf(...facts.flat()).steps[0] as Step))
+const commentaryIn = (...bodies: readonly (readonly TurnEventBody[])[]) =>
+  Object.fromEntries(commentaryOf(turnOf(...bodies.flat()).steps[0] as Step))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnFact } from '../core/event.ts'
+import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
@@ -107,7 +107,7 @@ describe('rows', () => {
 
 let blocks = 0
 
-function say(text: string): readonly TurnFact[] {
+function say(text: string): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind: 'text' },
@@ -115,7 +115,7 @@ function say(text: string): readonly TurnFact[] {
   ]
 }
 
-function call(id: string): readonly TurnFact[] {
+function call(id: string): readonly TurnEventBody[] {
   const callId = parseCallId(id)
   const origin = { id: callId, providerCallId: id, name: 'weather' }
   const input = { city: 'Oslo' }
@@ -126,17 +126,17 @@ const success = (value: number): CallOutcome => ({
   state: 'succeeded',
   output: { kind: 'inline', value },
 })
-const settled = (id: string, outcome: CallOutcome): TurnFact => ({
+const settled = (id: string, outcome: CallOutcome): TurnEventBody => ({
   type: 'call-settled',
   callId: parseCallId(id),
   outcome,
 })
-const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+const stepEnded: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
 
-function turnOf(...facts: readonly TurnFact[]): Turn {
+function turnOf(...bodies: readonly TurnEventBody[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = facts.map((fact, offset): TurnEvent => ({
-    ...fact,
+  const events = bodies.map((body, offset): TurnEvent => ({
+    ...body,
     turnId,
     at: 1000,
     seq: offset + 1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import { parseCallId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import {
@@ -14,17 +14,17 @@ import {
   resultOf,
   settle,
   succeeded,
-} from '../testing/prompt-facts.ts'
+} from '../testing/prompt-events.ts'
 import { turnOf } from '../testing/turn-of.ts'
 
 describe('a call in the prompt', () => {
-  const decided = (decision: object, editedInput?: Json): TurnFact =>
+  const decided = (decision: object, editedInput?: Json): TurnEventBody =>
     ({
       type: 'call-decided',
       callId,
       decision: { by: 'ana', at: 1, inputHash: 'h', ...decision },
       ...(editedInput === undefined ? {} : { editedInput }),
-    }) as TurnFact
+    }) as TurnEventBody
 
   test('[AP3] was called with the arguments that a person edited', () => {
     const providerMetadata = { demo: { itemId: 'stored-with-the-old-ones' } }

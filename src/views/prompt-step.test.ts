@@ -12,7 +12,7 @@ import {
   settle,
   succeeded,
   user,
-} from '../testing/prompt-facts.ts'
+} from '../testing/prompt-events.ts'
 import { turnOf } from '../testing/turn-of.ts'
 import { projectPrompt } from './model-prompt.ts'
 

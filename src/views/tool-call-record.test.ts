@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TurnEvent, TurnFact } from '../core/event.ts'
+import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -75,10 +75,10 @@ describe('the calls of a message', () => {
 
   it('[CL9] are complete when the turn has ended, and then only what succeeded is left', () => {
     expect(projectToolCalls(turn, 'thread-1').isComplete).toBe(false)
-    const facts = planTurnEnd(turn, { kind: 'interrupted' }, 5000)
+    const bodies = planTurnEnd(turn, { kind: 'interrupted' }, 5000)
     const over = foldTurn(
       turn,
-      facts.map((fact, offset) => ({ ...fact, seq: 100 + offset })),
+      bodies.map((body, offset) => ({ ...body, seq: 100 + offset })),
     )
     expect(projectToolCalls(over, 'thread-1').isComplete).toBe(true)
     expect(idsOf(over)).toEqual(['good'])
@@ -107,27 +107,30 @@ describe('the calls of a message', () => {
 
 const stopped = { state: 'stopped', cause: 'stopped' } as const
 
-function recorded(id: string, approval: 'required' | 'not-required' = 'not-required'): TurnFact {
+function recorded(
+  id: string,
+  approval: 'required' | 'not-required' = 'not-required',
+): TurnEventBody {
   const callId = parseCallId(id)
   const call = { id: callId, providerCallId: 'call_0', name: 'delete_note' }
   return { type: 'call-recorded', callId, call, input: { title: 'Ideas' }, approval }
 }
 
-const decided = (id: string): TurnFact => ({
+const decided = (id: string): TurnEventBody => ({
   type: 'call-decided',
   callId: parseCallId(id),
   decision: { kind: 'accepted', by: 'ana', at: 4000, inputHash: 'hash' },
 })
-const succeeded = (id: string, value: null | { readonly deleted: boolean }): TurnFact => ({
+const succeeded = (id: string, value: null | { readonly deleted: boolean }): TurnEventBody => ({
   type: 'call-settled',
   callId: parseCallId(id),
   outcome: { state: 'succeeded', output: { kind: 'inline', value } },
 })
 
-function turnOf(...facts: readonly (readonly [seconds: number, fact: TurnFact])[]): Turn {
+function turnOf(...bodies: readonly (readonly [seconds: number, body: TurnEventBody])[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = facts.map(([seconds, fact], offset): TurnEvent => ({
-    ...fact,
+  const events = bodies.map(([seconds, body], offset): TurnEvent => ({
+    ...body,
     turnId,
     at: seconds * 1000,
     seq: offset + 1,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import {
   accepted,
   begin,
@@ -14,13 +14,13 @@ import {
   succeeded,
   text,
   typesOf,
-} from '../testing/call-facts.ts'
+} from '../testing/call-events.ts'
 import { turnOf } from '../testing/turn-of.ts'
 import { createUiChunkCursor, nextChunks } from './ui-chunks.ts'
 
 describe('the chunks of an approval', () => {
   const edited = { city: 'Bergen' }
-  const facts = [
+  const bodies = [
     begin,
     record('required'),
     over,
@@ -32,7 +32,7 @@ describe('the chunks of an approval', () => {
   ]
 
   test('[AP1] end properly while the call waits', () => {
-    expect(typesOf(chunksOf(facts.slice(0, 4), [1, 2, 3, 4]))).toEqual([
+    expect(typesOf(chunksOf(bodies.slice(0, 4), [1, 2, 3, 4]))).toEqual([
       'start',
       'start-step',
       'tool-input-available',
@@ -48,12 +48,12 @@ describe('the chunks of an approval', () => {
     [6, ['start', 'tool-input-available']],
     [7, ['start', 'tool-approval-response', 'tool-input-available']],
   ] as const)('[AP3] bring the edited arguments (sdk %s)', (sdk, types) => {
-    const sent = turnOf(...facts.slice(0, 4))
+    const sent = turnOf(...bodies.slice(0, 4))
     const cursor = createUiChunkCursor(sdk === undefined ? { sent } : { sdk, sent })
-    const { chunks } = nextChunks(cursor, turnOf(...facts.slice(0, 6)))
+    const { chunks } = nextChunks(cursor, turnOf(...bodies.slice(0, 6)))
     expect(typesOf(chunks)).toEqual(types)
     expect(chunks.at(-1)).toMatchObject({ input: edited })
-    expect(typesOf(nextChunks(cursor, turnOf(...facts)).chunks)).toEqual([
+    expect(typesOf(nextChunks(cursor, turnOf(...bodies)).chunks)).toEqual([
       ...types,
       'tool-output-available',
       'finish',
@@ -66,17 +66,17 @@ describe('the chunks of an approval', () => {
     [6, ['tool-approval-request']],
     [7, ['tool-approval-request', 'tool-approval-response']],
   ] as const)('[AP7] replay the decision as far as it can be told (sdk %s)', (sdk, types) => {
-    expect(typesOf(chunksOf(facts, [facts.length], sdk)).slice(3, -3)).toEqual(types)
+    expect(typesOf(chunksOf(bodies, [bodies.length], sdk)).slice(3, -3)).toEqual(types)
   })
 
   test('[CR3] bring a call back that a person has run again', () => {
-    const started: TurnFact = { type: 'call-started', callId }
-    const lost: TurnFact = {
+    const started: TurnEventBody = { type: 'call-started', callId }
+    const lost: TurnEventBody = {
       type: 'call-settled',
       callId,
       outcome: { state: 'unknown', cause: 'crashed' },
     }
-    const retried: TurnFact = {
+    const retried: TurnEventBody = {
       type: 'call-resolved',
       callId,
       resolution: { kind: 'retry', by: 'ana', at: 1 },
@@ -93,12 +93,12 @@ describe('the chunks of an approval', () => {
   })
 
   test('[RS3] never make a second part of a call of an earlier step', () => {
-    const lost: TurnFact = {
+    const lost: TurnEventBody = {
       type: 'call-settled',
       callId,
       outcome: { state: 'unknown', cause: 'crashed' },
     }
-    const retried: TurnFact = {
+    const retried: TurnEventBody = {
       type: 'call-resolved',
       callId,
       resolution: { kind: 'retry', by: 'ana', at: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOutcome, Decision } from '../core/call.ts'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { ItemPart, Turn, TurnEnding, UserMessage } from '../core/message.ts'
 import { turnOf } from '../testing/turn-of.ts'
@@ -8,7 +8,7 @@ import { projectUiMessage } from './ui-message.ts'
 import type { UiOptions } from './ui-part.ts'
 import type { SdkVersion } from './ui-vocabulary.ts'
 
-const begin: TurnFact = { type: 'step-started', step: 0 }
+const begin: TurnEventBody = { type: 'step-started', step: 0 }
 const callId = parseCallId('c1')
 const call = {
   id: callId,
@@ -18,9 +18,9 @@ const call = {
   providerMetadata: { demo: { itemId: 'i' } },
 } as const
 const input = { city: 'Oslo' }
-const announced: TurnFact = { type: 'call-announced', callId, call }
-const heard: TurnFact = { type: 'call-input-appended', callId, delta: '{"city":"Os' }
-const record = (approval: 'required' | 'not-required'): TurnFact => ({
+const announced: TurnEventBody = { type: 'call-announced', callId, call }
+const heard: TurnEventBody = { type: 'call-input-appended', callId, delta: '{"city":"Os' }
+const record = (approval: 'required' | 'not-required'): TurnEventBody => ({
   type: 'call-recorded',
   callId,
   call,
@@ -29,16 +29,16 @@ const record = (approval: 'required' | 'not-required'): TurnFact => ({
 })
 const free = record('not-required')
 const asked = record('required')
-const started: TurnFact = { type: 'call-started', callId }
-const settled = (outcome: CallOutcome): TurnFact => ({ type: 'call-settled', callId, outcome })
-const decided = (decision: Partial<Decision>): TurnFact => ({
+const started: TurnEventBody = { type: 'call-started', callId }
+const settled = (outcome: CallOutcome): TurnEventBody => ({ type: 'call-settled', callId, outcome })
+const decided = (decision: Partial<Decision>): TurnEventBody => ({
   type: 'call-decided',
   callId,
   decision: { kind: 'accepted', by: 'ana', at: 1, inputHash: 'h', ...decision },
 })
 const partsOf = (turn: Turn, options: UiOptions = {}) => projectUiMessage(turn, options)?.parts
-const toolOf = (facts: readonly TurnFact[], sdk?: SdkVersion) =>
-  partsOf(turnOf(begin, ...facts), sdk === undefined ? {} : { sdk })?.[1]
+const toolOf = (bodies: readonly TurnEventBody[], sdk?: SdkVersion) =>
+  partsOf(turnOf(begin, ...bodies), sdk === undefined ? {} : { sdk })?.[1]
 
 const head = { type: 'tool-weather', toolCallId: 'c1' }
 const extras = { title: 'Weather', callProviderMetadata: { demo: { itemId: 'i' } } }
@@ -105,17 +105,17 @@ describe('a call in a UI message', () => {
   })
 
   test('[FD1] that was declined is denied, or failed where a client knows no denial', () => {
-    const facts = [asked, decided({ kind: 'rejected', feedback: 'No.', automatic: true })]
+    const bodies = [asked, decided({ kind: 'rejected', feedback: 'No.', automatic: true })]
     const denied = { ...whole, state: 'output-denied' }
     const reason = { ...approval, approved: false, reason: 'No.' }
-    expect(toolOf(facts)).toEqual({ ...denied, approval: reason })
-    expect(toolOf(facts, 6)).toEqual({ ...denied, title: 'Weather', approval: reason })
-    expect(toolOf(facts, 7)).toEqual({
+    expect(toolOf(bodies)).toEqual({ ...denied, approval: reason })
+    expect(toolOf(bodies, 6)).toEqual({ ...denied, title: 'Weather', approval: reason })
+    expect(toolOf(bodies, 7)).toEqual({
       ...denied,
       title: 'Weather',
       approval: { ...reason, isAutomatic: true },
     })
-    expect(toolOf(facts, 5)).toEqual({
+    expect(toolOf(bodies, 5)).toEqual({
       ...whole,
       state: 'output-error',
       errorText: 'Declined: No.',
@@ -153,11 +153,15 @@ describe('a call in a UI message', () => {
 })
 
 describe('a turn as a UI message', () => {
-  const text = (block: string, delta: string, kind: 'text' | 'reasoning' = 'text'): TurnFact[] => [
+  const text = (
+    block: string,
+    delta: string,
+    kind: 'text' | 'reasoning' = 'text',
+  ): TurnEventBody[] => [
     { type: 'text-started', block, kind },
     { type: 'text-appended', block, delta },
   ]
-  const over: TurnFact = { type: 'step-ended', finishReason: 'stop' }
+  const over: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
 
   test('[FD1] has its parts in the order they happened, and each step from its start', () => {
     const turn = turnOf(
@@ -189,7 +193,7 @@ describe('a turn as a UI message', () => {
   test('[FD3] without a part is no message', () => {
     expect(projectUiMessage(turnOf())).toBeNull()
     expect(projectUiMessage(turnOf(begin, over))).toBeNull()
-    const end = (ending: TurnEnding): TurnFact => ({ type: 'turn-ended', ending })
+    const end = (ending: TurnEnding): TurnEventBody => ({ type: 'turn-ended', ending })
     expect(projectUiMessage(turnOf(begin, over, end({ kind: 'completed' })))).toBeNull()
     expect(projectUiMessage(turnOf(begin, over, end({ kind: 'superseded' })))).toBeNull()
   })
@@ -214,7 +218,10 @@ describe('a turn as a UI message', () => {
       { type: 'custom', kind: 'demo.note' },
       { type: 'data', name: 'chart', id: 'x', data: [1] },
     ]
-    const turn = turnOf(begin, ...items.map((item): TurnFact => ({ type: 'item-added', item })))
+    const turn = turnOf(
+      begin,
+      ...items.map((item): TurnEventBody => ({ type: 'item-added', item })),
+    )
     const data = { type: 'data-chart', id: 'x', data: [1] }
     const file = { type: 'file', url, mediaType: 'image/png' }
     expect(partsOf(turn)?.slice(1)).toEqual([file, data])

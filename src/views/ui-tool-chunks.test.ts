@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import type { Step, Turn } from '../core/message.ts'
 import {
@@ -18,12 +18,12 @@ import {
   succeeded,
   text,
   typesOf,
-} from '../testing/call-facts.ts'
+} from '../testing/call-events.ts'
 import { turnOf } from '../testing/turn-of.ts'
 import { createUiChunkCursor, nextChunks } from './ui-chunks.ts'
 
 describe('the chunks of a turn', () => {
-  const facts = [
+  const bodies = [
     begin,
     ...text,
     announced,
@@ -47,7 +47,7 @@ describe('the chunks of a turn', () => {
   ]
 
   test('[RS3] come as the AI SDK would send them', () => {
-    expect(chunksOf(facts, everyCut(facts))).toEqual([
+    expect(chunksOf(bodies, everyCut(bodies))).toEqual([
       start,
       { type: 'start-step' },
       { type: 'text-start', id: '0' },
@@ -62,7 +62,7 @@ describe('the chunks of a turn', () => {
   })
 
   test('[RS3] are few when they are replayed', () => {
-    expect(chunksOf(facts, [facts.length])).toEqual([
+    expect(chunksOf(bodies, [bodies.length])).toEqual([
       start,
       { type: 'start-step' },
       { type: 'text-start', id: '0' },
@@ -74,7 +74,7 @@ describe('the chunks of a turn', () => {
   })
 
   test('[LG5] are none when nothing changed, though every object is new', () => {
-    const turn = turnOf(...facts)
+    const turn = turnOf(...bodies)
     const { cursor } = nextChunks(createUiChunkCursor({ sdk: 7 }), turn)
     expect(nextChunks(cursor, structuredClone(turn)).chunks).toEqual([])
     const sent = createUiChunkCursor({ sdk: 7, sent: turn })
@@ -83,7 +83,7 @@ describe('the chunks of a turn', () => {
 
   test('[ST2] of a turn that failed end in its error', () => {
     const error = { code: 'x', message: 'Overloaded.' }
-    const failed: TurnFact = { type: 'turn-ended', ending: { kind: 'failed', error } }
+    const failed: TurnEventBody = { type: 'turn-ended', ending: { kind: 'failed', error } }
     expect(chunksOf([begin, ...text.slice(0, 2), failed], [1, 4]).slice(-6)).toEqual([
       { type: 'text-delta', id: '0', delta: 'Look' },
       { type: 'text-end', id: '0' },
@@ -99,7 +99,7 @@ describe('the chunks of a turn', () => {
   })
 
   test('[ST1] close on the wire what a stop closed in the ledger', () => {
-    const stopped: TurnFact = { type: 'turn-ended', ending: { kind: 'stopped' } }
+    const stopped: TurnEventBody = { type: 'turn-ended', ending: { kind: 'stopped' } }
     const chunks = chunksOf([begin, ...text.slice(0, 2), record('not-required'), stopped], [4, 5])
     expect(typesOf(chunks).slice(-5)).toEqual([
       'text-end',
@@ -111,7 +111,7 @@ describe('the chunks of a turn', () => {
   })
 
   test('[FD1] replace data by its id, wherever it stands', () => {
-    const add = (data: Json): TurnFact => ({
+    const add = (data: Json): TurnEventBody => ({
       type: 'item-added',
       item: { type: 'data', name: 'chart', id: 'x', data },
     })
@@ -141,7 +141,7 @@ describe('the chunks of a turn', () => {
   })
 
   test('[ST5] take back the note of an ending that was not the last', () => {
-    const limited: TurnFact = { type: 'turn-ended', ending: { kind: 'step-limit' } }
+    const limited: TurnEventBody = { type: 'turn-ended', ending: { kind: 'step-limit' } }
     const sent = turnOf(begin, ...text, over, limited)
     const { chunks } = nextChunks(
       createUiChunkCursor({ sent }),
@@ -177,16 +177,20 @@ describe('the chunks of a turn', () => {
 })
 
 test('[CL11] a call that is renamed is told anew, whether it streams or is whole', () => {
-  const revise = (name: string, isPartial: boolean): TurnFact => ({
+  const revise = (name: string, isPartial: boolean): TurnEventBody => ({
     type: 'call-revised',
     callId,
     name,
     input: { city: 'Oslo' },
     isPartial,
   })
-  const dynamic: TurnFact = { type: 'call-announced', callId, call: { ...call, dynamic: true } }
-  const facts = [begin, dynamic, revise('search', true), revise('find', true), revise('x', false)]
-  const told = chunksOf(facts, everyCut(facts)).slice(2)
+  const dynamic: TurnEventBody = {
+    type: 'call-announced',
+    callId,
+    call: { ...call, dynamic: true },
+  }
+  const bodies = [begin, dynamic, revise('search', true), revise('find', true), revise('x', false)]
+  const told = chunksOf(bodies, everyCut(bodies)).slice(2)
   expect(told.map((chunk) => ('toolName' in chunk ? chunk.toolName : chunk.type))).toEqual([
     'weather',
     'search',

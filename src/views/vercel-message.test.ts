@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnFact } from '../core/event.ts'
+import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -114,12 +114,12 @@ describe('a turn', () => {
 
 describe('a call', () => {
   it('[FD2 FD4] that is open says so, with as much of its arguments as has come', () => {
-    const announced: TurnFact = {
+    const announced: TurnEventBody = {
       type: 'call-announced',
       callId: parseCallId('a'),
       call: origin('a'),
     }
-    const delta: TurnFact = {
+    const delta: TurnEventBody = {
       type: 'call-input-appended',
       callId: parseCallId('a'),
       delta: '{"city":"Os',
@@ -185,7 +185,7 @@ describe('a user message', () => {
 
 let blocks = 0
 
-function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnFact[] {
+function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind },
@@ -198,22 +198,25 @@ const origin = (id: string) => ({ id: parseCallId(id), providerCallId: id, name:
 function call(
   id: string,
   approval: 'required' | 'not-required' = 'not-required',
-): readonly TurnFact[] {
+): readonly TurnEventBody[] {
   const callId = parseCallId(id)
   return [{ type: 'call-recorded', callId, call: origin(id), input: { city: 'Oslo' }, approval }]
 }
 
-const settled = (id: string, outcome: CallOutcome): TurnFact => ({
+const settled = (id: string, outcome: CallOutcome): TurnEventBody => ({
   type: 'call-settled',
   callId: parseCallId(id),
   outcome,
 })
-const succeed = (id: string, value: number | { readonly tempC: number }): readonly TurnFact[] => [
+const succeed = (
+  id: string,
+  value: number | { readonly tempC: number },
+): readonly TurnEventBody[] => [
   settled(id, { state: 'succeeded', output: { kind: 'inline', value } }),
 ]
-const step = (index: number): readonly TurnFact[] => [{ type: 'step-started', step: index }]
-const stepEnded: TurnFact = { type: 'step-ended', finishReason: 'stop' }
-const ended = (kind: 'completed' | 'superseded'): TurnFact => ({
+const step = (index: number): readonly TurnEventBody[] => [{ type: 'step-started', step: index }]
+const stepEnded: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
+const ended = (kind: 'completed' | 'superseded'): TurnEventBody => ({
   type: 'turn-ended',
   ending: { kind },
 })
@@ -223,10 +226,10 @@ const invocation = (toolCallId: string, fields: object) => ({
   toolInvocation: { step: 0, toolCallId, toolName: 'weather', args: { city: 'Oslo' }, ...fields },
 })
 
-function turnOf(...facts: readonly TurnFact[]): Turn {
+function turnOf(...bodies: readonly TurnEventBody[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = facts.map((fact, offset): TurnEvent => ({
-    ...fact,
+  const events = bodies.map((body, offset): TurnEvent => ({
+    ...body,
     turnId,
     at: 1000,
     seq: offset + 1,

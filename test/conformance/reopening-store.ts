@@ -1,4 +1,4 @@
-import type { Hint, Store } from '../../src/store/store.ts'
+import type { ChangeNotification, Store } from '../../src/store/store.ts'
 
 /**
  * A store that is closed and opened again before everything that it reads: what it answers cannot
@@ -7,7 +7,7 @@ import type { Hint, Store } from '../../src/store/store.ts'
 export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promise<Store>): Store {
   let current = first
   let isClosed = false
-  const listeners = new Set<(hint: Hint) => void>()
+  const listeners = new Set<(notification: ChangeNotification) => void>()
 
   const reopened = async (): Promise<Store> => {
     if (isClosed) return current
@@ -33,8 +33,8 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),
 
     watch(listener) {
-      const own = (hint: Hint) => {
-        if (listeners.has(own)) listener(hint)
+      const own = (notification: ChangeNotification) => {
+        if (listeners.has(own)) listener(notification)
       }
       listeners.add(own)
       current.watch(own)

@@ -201,7 +201,7 @@ describe('a follower', () => {
     }
   })
 
-  it('[RS2 RS7] follows from another process, by hints and reads alone', async () => {
+  it('[RS2 RS7] follows from another process, by notifications and reads alone', async () => {
     const store = memory()
     const fixture = await createFixture(script, { store, tools: tools() })
     const other = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { foldThread, type ThreadView } from '../../src/core/fold-thread.ts'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import type { Hint, Store } from '../../src/store/store.ts'
+import type { ChangeNotification, Store } from '../../src/store/store.ts'
 import { commitTogether } from '../../src/testing/append-events.ts'
 import { nothing, readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
@@ -17,11 +17,11 @@ import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import { openTestDatabase, waitFor } from './test-database.ts'
 
 const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
-const isLineUp = (hint: Hint) => hint.threadId === null
+const isLineUp = (notification: ChangeNotification) => notification.threadId === null
 const listeners = `SELECT pid FROM pg_stat_activity
   WHERE application_name = 'holdfast' AND query LIKE 'LISTEN%' AND datname = current_database()`
 
-/** Reads on at every hint, as the event stream of a tab does. */
+/** Reads on at every notification, as the event stream of a tab does. */
 function follow(store: Store) {
   let view: ThreadView = nothing
   let reading: Promise<void> = Promise.resolve()
@@ -44,7 +44,7 @@ function follow(store: Store) {
   }
 }
 
-describe('hints from another process', () => {
+describe('notifications from another process', () => {
   it('[RS7] tell of a commit, a stop and a deletion', async () => {
     const database = await openTestDatabase()
     const [writer, reader] = [database.open(), database.open()]
@@ -53,26 +53,31 @@ describe('hints from another process', () => {
     await until(isLineUp)
     const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
     await append(writer, [message(1), started()], { lease })
-    await until((hint) => hint.threadId === thread && hint.seq === 2 && hint.stop === undefined)
+    await until(
+      (notification) =>
+        notification.threadId === thread &&
+        notification.seq === 2 &&
+        notification.stop === undefined,
+    )
     await writer.requestStop(thread)
-    await until((hint) => hint.threadId === thread && hint.stop === true)
+    await until((notification) => notification.threadId === thread && notification.stop === true)
     await writer.deleteThread(thread)
-    await until((hint) => hint.threadId === thread && hint.seq === 0)
+    await until((notification) => notification.threadId === thread && notification.seq === 0)
   })
 
   it('[RS7] tell once of what its own process committed', async () => {
     const database = await openTestDatabase()
     const [store, other] = [database.open(), database.open()]
     await createThread(store)
-    const { hints, until } = watchStore(store)
+    const { notifications, until } = watchStore(store)
     const far = watchStore(other)
     await Promise.all([until(isLineUp), far.until(isLineUp)])
     for (const number of [1, 2, 3]) await append(store, [message(number)])
-    await far.until((hint) => hint.seq === 3)
+    await far.until((notification) => notification.seq === 3)
     // Notices come in order: when this one is here, those of our own have been.
     await append(other, [message(4)])
-    await until((hint) => hint.seq === 4)
-    expect(hints.filter(({ threadId }) => threadId === thread)).toEqual(
+    await until((notification) => notification.seq === 4)
+    expect(notifications.filter(({ threadId }) => threadId === thread)).toEqual(
       [1, 2, 3, 4].map((seq) => ({ threadId: thread, seq })),
     )
   })
@@ -84,30 +89,30 @@ describe('hints from another process', () => {
       parseThreadId(`${index}-${'長'.repeat(190)}`),
     )
     await Promise.all(ids.map((id) => createThread(writer, id)))
-    const { hints, until } = watchStore(reader)
+    const { notifications, until } = watchStore(reader)
     await until(isLineUp)
     const events = [message(1)]
     await commitTogether(
       writer,
       ids.map((threadId) => ({ threadId, events, expectedSeq: 0 })),
     )
-    await Promise.all(ids.map((id) => until((hint) => hint.threadId === id)))
-    expect(hints.filter(({ threadId }) => threadId !== null)).toHaveLength(ids.length)
+    await Promise.all(ids.map((id) => until((notification) => notification.threadId === id)))
+    expect(notifications.filter(({ threadId }) => threadId !== null)).toHaveLength(ids.length)
   })
 
   it('[RS7] pass over notices that are not ours', async () => {
     const database = await openTestDatabase()
     const [writer, reader] = [database.open(), database.open()]
     await createThread(writer)
-    const { hints, until } = watchStore(reader)
+    const { notifications, until } = watchStore(reader)
     await until(isLineUp)
     const client = await database.connect()
     for (const payload of ['', '{', '7', '["a"]', '["a", [7, null, ["b"], ["c", "d"]]]']) {
       await client.query('SELECT pg_notify($1, $2)', ['holdfast', payload])
     }
     await append(writer, [message(1)])
-    await until((hint) => hint.threadId === thread)
-    expect(hints).toEqual([
+    await until((notification) => notification.threadId === thread)
+    expect(notifications).toEqual([
       { threadId: null, seq: 0 },
       { threadId: thread, seq: 1 },
     ])
@@ -168,10 +173,10 @@ describe('the connection that listens', () => {
     const second = watchStore(reader)
     await kill(client)
     await second.until(isLineUp)
-    expect(first.hints).toEqual([
+    expect(first.notifications).toEqual([
       { threadId: null, seq: 0 },
       { threadId: null, seq: 0 },
     ])
-    expect(second.hints).toEqual([{ threadId: null, seq: 0 }])
+    expect(second.notifications).toEqual([{ threadId: null, seq: 0 }])
   })
 })

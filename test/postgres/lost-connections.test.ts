@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import type { Append } from '../../src/store/plan-commit.ts'
-import type { Hint, Store } from '../../src/store/store.ts'
+import type { ChangeNotification, Store } from '../../src/store/store.ts'
 import { commitTogether } from '../../src/testing/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
@@ -141,14 +141,16 @@ describe('a connection that is lost in mid-commit', () => {
     const stores = [database.open(), database.open()]
     await createThread(stores[0]!)
     const watchers = stores.map(watchStore)
-    const isEverything = (hint: Hint) => hint.threadId === null
+    const isEverything = (notification: ChangeNotification) => notification.threadId === null
     for (const { until } of watchers) await until(isEverything)
-    const before = watchers.map(({ hints }) => hints.length)
+    const before = watchers.map(({ notifications }) => notifications.length)
     await append(stores[0]!, [started()])
     const appends = [{ threadId: thread, events: text('Hi') }]
     expect(await killInCommit(database, stores[0]!, takeSeq(4), appends)).toMatchObject(lost)
-    for (const [index, { hints, until }] of watchers.entries()) {
-      await until((hint) => isEverything(hint) && hints.length > before[index]!)
+    for (const [index, { notifications, until }] of watchers.entries()) {
+      await until(
+        (notification) => isEverything(notification) && notifications.length > before[index]!,
+      )
     }
   })
 

@@ -8,7 +8,7 @@ import { postgres } from '../../src/store/postgres/index.ts'
 import { allMigrations } from '../../src/store/postgres/migrations/all-migrations.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
-  foldFacts,
+  foldEvents,
   newestFirst,
   readChanges,
   readPage,
@@ -149,10 +149,10 @@ describe('opening', () => {
         SELECT thread_id, 5, 1, 5, message_id, at, '${endedLine}' FROM events;
       UPDATE messages SET status = 'ended'; UPDATE threads SET seq = 5`)
     const written = [started(), ...text('One'), ended()]
-    expect((await readPage(store)).messages).toEqual(newestFirst(foldFacts(written)))
+    expect((await readPage(store)).messages).toEqual(newestFirst(foldEvents(written)))
     const more = [resumed(), ...text('Two'), ended()]
     await append(store, more)
-    expect((await readPage(store)).messages).toEqual(newestFirst(foldFacts([...written, ...more])))
+    expect((await readPage(store)).messages).toEqual(newestFirst(foldEvents([...written, ...more])))
     expect((await client.query('SELECT FROM events')).rows).toEqual([])
   })
 

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import {
-  createSteadyConnection,
-  type SteadyConnection,
-} from '../../src/store/postgres/steady-connection.ts'
+  createReconnectingConnection,
+  type ReconnectingConnection,
+} from '../../src/store/postgres/reconnecting-connection.ts'
 import { openTestDatabase } from './test-database.ts'
 
 async function open(max = 3) {
@@ -13,12 +13,15 @@ async function open(max = 3) {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   onTestFinished(() => pool.end())
-  const steady = createSteadyConnection(pool, max)
+  const steady = createReconnectingConnection(pool, max)
   onTestFinished(() => steady.close())
   return { pool, steady, database }
 }
 
-async function pidOf(connection: Pick<SteadyConnection, 'query'>, text = ''): Promise<number> {
+async function pidOf(
+  connection: Pick<ReconnectingConnection, 'query'>,
+  text = '',
+): Promise<number> {
   const { rows } = await connection.query<{ pid: number }>({
     text: `SELECT pg_backend_pid() AS pid ${text}`,
   })

@@ -70,7 +70,7 @@ it('[LG1] two processes append to one thread without a gap, a tie or a loss', as
   expect(stored).toEqual(new Map(expected.toSorted(([one], [other]) => other - one)))
 })
 
-it('[RS2] hints at what another process has committed', async () => {
+it('[RS2] notifications at what another process has committed', async () => {
   const file = temporaryFile()
   const store = openStore(file, { pollMs: 1 })
   await store.createThread({ id: threadId, ownerId, title: '', at })
@@ -78,11 +78,11 @@ it('[RS2] hints at what another process has committed', async () => {
   onTestFinished(stop)
   const worker = await startWorker(file, 'a', 3)
   await worker.begin()
-  const hint = await until((one) => one.seq === 3)
-  expect(hint).toEqual({ threadId, seq: 3 })
+  const notification = await until((one) => one.seq === 3)
+  expect(notification).toEqual({ threadId, seq: 3 })
 })
 
-it('[ST1] hints at a stop that another process asks for, and at a thread that it deletes', async () => {
+it('[ST1] notifications at a stop that another process asks for, and at a thread that it deletes', async () => {
   const file = temporaryFile()
   const store = openStore(file, { pollMs: 1 })
   const other = openStore(file)
@@ -93,14 +93,21 @@ it('[ST1] hints at a stop that another process asks for, and at a thread that it
   const { until, stop } = watchStore(store)
   onTestFinished(stop)
   await other.requestStop(threadId)
-  expect(await until((hint) => hint.stop === true)).toEqual({ threadId, seq: 1, stop: true })
+  expect(await until((notification) => notification.stop === true)).toEqual({
+    threadId,
+    seq: 1,
+    stop: true,
+  })
   // All before the next look: were the numbers of the deleted thread given again, nothing would show.
   const next = parseThreadId('next')
   await other.deleteThread(threadId)
   await other.createThread({ id: next, ownerId, title: '', at })
   await appendEvents(other, { threadId: next, events })
-  expect(await until((hint) => hint.seq === 0)).toEqual({ threadId: null, seq: 0 })
-  expect(await until((hint) => hint.threadId === next)).toEqual({ threadId: next, seq: 1 })
+  expect(await until((notification) => notification.seq === 0)).toEqual({ threadId: null, seq: 0 })
+  expect(await until((notification) => notification.threadId === next)).toEqual({
+    threadId: next,
+    seq: 1,
+  })
 })
 
 it('[CR2] takes a run over at once from a process that is dead, not from one that lives', async () => {

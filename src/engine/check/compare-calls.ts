@@ -2,7 +2,7 @@ import { type Call, isOpenCall, isOpenState } from '../../core/call.ts'
 import { outcomeAtEnd } from '../../core/change-call.ts'
 import type { CallId } from '../../core/ids.ts'
 import { isJsonObject } from '../../core/json.ts'
-import { type CallLife, lifeOf } from '../../core/life.ts'
+import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../../store/audit.ts'
 import { isInFlight } from '../../store/plan-commit.ts'
@@ -51,7 +51,7 @@ function compareCall(
   const { turn } = told
   const { progress } = turn
   const callId = call.id
-  const life = lifeOf(call)
+  const life = lifecycleOf(call)
   if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
     const lost = loseResult(told, call, closed)
     const what = `The call of "${call.name}" succeeded and its result is not there.`
@@ -92,7 +92,7 @@ const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
   call.state === 'unknown' &&
   call.resolution === undefined
 
-function compareRow(told: ToldTurn, row: AuditCall, life: CallLife): readonly Found[] {
+function compareRow(told: ToldTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
   const { callId, name } = row
   const change = { kind: 'set-call', callId, life } as const
   if (life !== 'succeeded' && row.output !== 'none') {
@@ -119,7 +119,7 @@ function loseResult(
   { settledBy }: ToldTurn,
   call: Call,
   closed: Map<CallId, Call>,
-): { readonly life: CallLife; readonly changes: readonly RowChange[] } {
+): { readonly life: CallLifecycle; readonly changes: readonly RowChange[] } {
   const event = settledBy.get(call.id)
   if (event === undefined) {
     const { output, modelOutput, ...rest } = call as Extract<Call, { state: 'succeeded' }>
@@ -144,7 +144,7 @@ function put(
   { row: { messageId: turnId, seq } }: ToldTurn,
   call: Call,
   row: AuditCall | undefined,
-  life: CallLife,
+  life: CallLifecycle,
 ): RowChange {
   const { id: callId, name } = call
   if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }

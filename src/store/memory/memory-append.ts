@@ -65,21 +65,21 @@ function write(stored: MemoryThread, { append }: PlannedCommit): void {
   for (const event of append.events) {
     seq++
     // What a database would give back: plain JSON, shared with nobody.
-    const fact = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
-    if (fact.type === 'message-added') {
-      const user = toUserMessage(fact)
+    const numbered = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
+    if (numbered.type === 'message-added') {
+      const user = toUserMessage(numbered)
       stored.messages.push({ seq, commit, id: user.id, retiredSeq: null, user })
       continue
     }
-    if (fact.type === 'turn-started') {
-      const { turnId: id, at: createdAt } = fact
+    if (numbered.type === 'turn-started') {
+      const { turnId: id, at: createdAt } = numbered
       stored.messages.push({ seq, commit, id, retiredSeq: null, snapshot: null, createdAt })
     }
-    if (fact.type === 'messages-retired' && fact.from === undefined) {
-      const gone = new Set(fact.messageIds)
+    if (numbered.type === 'messages-retired' && numbered.from === undefined) {
+      const gone = new Set(numbered.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
-    stored.events.push({ event: fact, commit })
+    stored.events.push({ event: numbered, commit })
   }
 }
 

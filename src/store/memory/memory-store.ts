@@ -3,12 +3,12 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { placesToRead, planPage } from '../../paging/plan-page.ts'
-import { createHintBoard } from '../hint-board.ts'
+import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
-import type { Hint, NewThread, Store } from '../store.ts'
+import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -32,7 +32,7 @@ export const memoryRules: OptionTable<MemoryStoreOptions> = {
 export function memory(options: MemoryStoreOptions = {}): Store {
   checkOptions('memory', options, memoryRules)
   const threads = new Map<ThreadId, MemoryThread>()
-  const hints = createHintBoard()
+  const notifications = createLocalNotifier()
   const now = options.now ?? Date.now
   const isAlive = options.isAlive ?? (() => true)
   let activity = 0
@@ -99,13 +99,13 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     async deleteThread(id) {
       open()
       const deleted = threads.delete(id)
-      if (deleted) hints.post([{ threadId: id, seq: 0 }])
+      if (deleted) notifications.post([{ threadId: id, seq: 0 }])
       return deleted
     },
 
     async commit(commits) {
       open()
-      const changed = new Map<ThreadId, Hint>()
+      const changed = new Map<ThreadId, ChangeNotification>()
       const results = commits.map((commit) => {
         const { append } = commit
         const stored = threadFor(append)
@@ -117,7 +117,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         }
         return result
       })
-      hints.post([...changed.values()])
+      notifications.post([...changed.values()])
       return results
     },
 
@@ -139,7 +139,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (result.kind !== 'appended') throw toRewriteFault(result)
       }
       threads.set(threadId, copy)
-      hints.post([{ threadId, seq: copy.thread.seq }])
+      notifications.post([{ threadId, seq: copy.thread.seq }])
       return 'rewritten'
     },
 
@@ -222,7 +222,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const { turnId, fence, seq } = stored.head
       if (turnId === null) return { kind: 'idle' }
       stored.head = { ...stored.head, stopFence: fence }
-      hints.post([{ threadId, seq, stop: true }])
+      notifications.post([{ threadId, seq, stop: true }])
       return { kind: 'requested', turnId, fence }
     },
 
@@ -240,7 +240,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         .slice(0, limit)
     },
 
-    watch: (listener) => hints.watch(listener),
+    watch: (listener) => notifications.watch(listener),
 
     async close() {
       closed = true

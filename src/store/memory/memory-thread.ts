@@ -2,7 +2,7 @@ import type { LedgerEvent } from '../../core/event.ts'
 import { isTurnEvent } from '../../core/event.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
-import { type CallLife, lifeOf } from '../../core/life.ts'
+import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
 import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
 import type { Thread } from '../../core/thread.ts'
 import type { ThreadHead } from '../lease.ts'
@@ -53,12 +53,12 @@ export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null
 /** Where each call of the thread stands, and in which turn. */
 export function readMemoryCalls(
   stored: MemoryThread,
-): ReadonlyMap<CallId, { readonly life: CallLife; readonly turnId: MessageId }> {
-  const calls = new Map<CallId, { life: CallLife; turnId: MessageId }>()
+): ReadonlyMap<CallId, { readonly life: CallLifecycle; readonly turnId: MessageId }> {
+  const calls = new Map<CallId, { life: CallLifecycle; turnId: MessageId }>()
   for (const entry of stored.messages) {
     if ('user' in entry) continue
     for (const call of callsOf(readMemoryMessage(stored, entry) as Turn)) {
-      calls.set(call.id, { life: lifeOf(call), turnId: entry.id })
+      calls.set(call.id, { life: lifecycleOf(call), turnId: entry.id })
     }
   }
   return calls

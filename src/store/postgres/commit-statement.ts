@@ -216,13 +216,13 @@ export function commitValues(
   const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
   if (tables === 'events') return values
   const calls = commits.flatMap(({ append, calls: rows }) =>
-    rows.map(({ callId, turnId, seq, name, life, input, output, modelOutput }) => [
+    rows.map(({ callId, turnId, seq, name, lifecycle, input, output, modelOutput }) => [
       append.threadId,
       callId,
       turnId,
       seq,
       toPlainText(name),
-      life,
+      lifecycle,
       input,
       output,
       modelOutput,

@@ -3,7 +3,10 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import { migrate } from './migrate.ts'
 import { closedFault, toStoreFault } from './postgres-error.ts'
 import type { RunStatement, Statement } from './statement.ts'
-import { createSteadyConnection, type SteadyConnection } from './steady-connection.ts'
+import {
+  createReconnectingConnection,
+  type ReconnectingConnection,
+} from './reconnecting-connection.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -56,7 +59,7 @@ export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptio
   // One that breaks while it is borrowed says so here too; its next query says it to us.
   pool.on('connect', (client) => client.on('error', () => {}))
 
-  const steady = createSteadyConnection(pool, poolSize)
+  const steady = createReconnectingConnection(pool, poolSize)
 
   let opening: Promise<void> | undefined
   let closing: Promise<void> | undefined
@@ -73,7 +76,7 @@ export function createDatabase({ url, schema, poolSize, onError }: DatabaseOptio
   }
 
   const runOn =
-    (connection: Pick<SteadyConnection, 'query'>): RunStatement =>
+    (connection: Pick<ReconnectingConnection, 'query'>): RunStatement =>
     async <Row extends object>(statement: Statement, values: readonly unknown[]) => {
       try {
         await open()

@@ -1,5 +1,5 @@
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
-import type { CallLife } from '../../core/life.ts'
+import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus, UserMessage } from '../../core/message.ts'
 import type { StoredOutput } from '../stored-output.ts'
 
@@ -48,7 +48,7 @@ export interface CallColumns extends StoredOutput {
   readonly callId: CallId
   readonly seq: Seq
   readonly name: string
-  readonly state: CallLife
+  readonly state: CallLifecycle
   /** The input. */
   readonly content: string | null
 }

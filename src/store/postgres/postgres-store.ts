@@ -8,14 +8,14 @@ import {
   wholeNumber,
 } from '../../core/check-options.ts'
 import { changedThreads } from '../commit-group.ts'
-import { createHintBoard } from '../hint-board.ts'
+import { createLocalNotifier } from '../local-notifier.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
-import type { Hint, Store } from '../store.ts'
+import type { ChangeNotification, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createDatabase } from './database.ts'
-import { createHintLine } from './hint-line.ts'
-import { everything } from './hint-payload.ts'
-import { createHintSender } from './hint-sender.ts'
+import { createNotifyListener } from './notify-listener.ts'
+import { everything } from './notify-payload.ts'
+import { createNotifyPublisher } from './notify-publisher.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { isInDoubt, toStoreFault } from './postgres-error.ts'
 import { createPostgresSource } from './read-rows.ts'
@@ -58,22 +58,22 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
 
   let isClosed = false
   const from = randomUUID()
-  const hints = createHintBoard()
-  const line = createHintLine({
+  const notifications = createLocalNotifier()
+  const line = createNotifyListener({
     from,
     channel: schema,
     createClient: () => database.createClient(),
-    post: (found) => hints.post(found),
+    post: (found) => notifications.post(found),
     onError,
   })
-  const sender = createHintSender({
+  const sender = createNotifyPublisher({
     from,
     notify: (payloads) => database.run(notifyStatement, [schema, payloads]),
     onError,
   })
   /** Own listeners hear it at once, others by way of the server. */
-  const tell = (changed: readonly Hint[]) => {
-    hints.post(changed)
+  const tell = (changed: readonly ChangeNotification[]) => {
+    notifications.post(changed)
     sender.send(changed)
   }
 
@@ -121,11 +121,11 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     },
 
     watch(listener) {
-      const unwatch = hints.watch(listener)
+      const unwatch = notifications.watch(listener)
       if (!isClosed) line.start()
       return () => {
         unwatch()
-        if (hints.size === 0) void line.stop()
+        if (notifications.size === 0) void line.stop()
       }
     },
 
@@ -138,7 +138,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   }
 }
 
-// NOTIFY is a commit of its own; a hint need not survive a crash, so nobody waits for the disk.
+// NOTIFY is a commit of its own; a notification need not survive a crash, so nobody waits for the disk.
 const notifyStatement = {
   name: 'holdfast-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import type { CallLife } from '../../core/life.ts'
+import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { AuditEvent, AuditRow } from '../audit.ts'
 import { splitBatch } from '../event-batch.ts'
@@ -51,7 +51,7 @@ interface CallRow extends InThread {
   readonly callId: CallId
   readonly turnSeq: Seq
   readonly name: string
-  readonly life: CallLife
+  readonly life: CallLifecycle
   readonly input: string | null
   readonly output: string | null
   readonly modelOutput: string | null

@@ -1,4 +1,4 @@
-import type { Hint } from '../store.ts'
+import type { ChangeNotification } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { ChangedRow } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
@@ -10,7 +10,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 export function watchForeignChanges(
   connection: Connection,
   pollMs: number,
-  post: (hints: readonly Hint[]) => void,
+  post: (notifications: readonly ChangeNotification[]) => void,
 ): () => void {
   let version = connection.dataVersion()
   let marks = connection.read(readMarks)
@@ -27,7 +27,7 @@ export function watchForeignChanges(
       version = found
       marks = next
       post([
-        ...changed.filter(({ seq }) => seq > 0).map(toHint),
+        ...changed.filter(({ seq }) => seq > 0).map(toNotification),
         // Which thread is gone cannot be read any more.
         ...(wasDeleted ? [{ threadId: null, seq: 0 }] : []),
       ])
@@ -44,5 +44,5 @@ function readMarks({ readCounter, readLeast }: LedgerStatements) {
   return { last: readCounter.get()?.last ?? 0, least: readLeast.get()?.least ?? 0 }
 }
 
-const toHint = ({ id: threadId, seq, isStopping }: ChangedRow): Hint =>
+const toNotification = ({ id: threadId, seq, isStopping }: ChangedRow): ChangeNotification =>
   isStopping === 1 ? { threadId, seq, stop: true } : { threadId, seq }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
-import type { CallLife } from '../../core/life.ts'
+import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { Thread } from '../../core/thread.ts'
 import type { CallRow } from '../turn-snapshot.ts'
@@ -149,7 +149,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq,
         seq: Seq,
         name: string,
-        life: CallLife,
+        life: CallLifecycle,
         input: string | null,
         output: string | null,
         modelOutput: string | null,

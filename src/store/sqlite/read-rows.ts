@@ -169,11 +169,11 @@ function readOutputs(
   const ids = new Map<CallId, MessageId | null>()
   for (const batch of batches) {
     if (!/"call-(?:settled|resolved)"/.test(batch.payload)) continue
-    for (const { fact } of splitBatch(batch)) {
-      if (!isJsonObject(fact)) continue
-      const tellsResult = fact.type === 'call-settled' || fact.type === 'call-resolved'
-      if (tellsResult && typeof fact.callId === 'string')
-        ids.set(fact.callId as CallId, batch.turnId)
+    for (const { body } of splitBatch(batch)) {
+      if (!isJsonObject(body)) continue
+      const tellsResult = body.type === 'call-settled' || body.type === 'call-resolved'
+      if (tellsResult && typeof body.callId === 'string')
+        ids.set(body.callId as CallId, batch.turnId)
     }
   }
   return [...ids].flatMap(([callId, turnId]) => {

@@ -9,7 +9,7 @@ import {
 } from '../../core/check-options.ts'
 import type { Seq } from '../../core/ids.ts'
 import { changedThreads, commitGroup } from '../commit-group.ts'
-import { createHintBoard } from '../hint-board.ts'
+import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
@@ -52,7 +52,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   checkOptions('sqlite', options, sqliteRules)
   const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 1_500 } = options
   const connection = createConnection(file, busyTimeoutMs)
-  const hints = createHintBoard()
+  const notifications = createLocalNotifier()
   const holder = processHolder()
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
@@ -134,13 +134,13 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements.deleteCalls.run(thread)
         return true
       })
-      if (isDeleted) hints.post([{ threadId: id, seq: 0 }])
+      if (isDeleted) notifications.post([{ threadId: id, seq: 0 }])
       return isDeleted
     },
 
     async commit(commits) {
       const results = await commitGroup(commits, writeGroup, isConflict)
-      hints.post(changedThreads(commits, results))
+      notifications.post(changedThreads(commits, results))
       return results
     },
 
@@ -170,7 +170,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
           : toRewriteFault({ kind: 'illegal', subject, id: '', state: 'exists' })
       })
       if (typeof end === 'string') return end
-      hints.post([{ threadId, seq: end }])
+      notifications.post([{ threadId, seq: end }])
       return 'rewritten'
     },
 
@@ -187,7 +187,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       })
       if (request.kind !== 'requested') return request
       const { seq, ...requested } = request
-      hints.post([{ threadId, seq, stop: true }])
+      notifications.post([{ threadId, seq, stop: true }])
       return requested
     },
 
@@ -202,11 +202,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     watch(listener) {
-      stopPolling ??= watchForeignChanges(connection, pollMs, (found) => hints.post(found))
-      const stop = hints.watch(listener)
+      stopPolling ??= watchForeignChanges(connection, pollMs, (found) => notifications.post(found))
+      const stop = notifications.watch(listener)
       return () => {
         stop()
-        if (hints.size > 0) return
+        if (notifications.size > 0) return
         stopPolling?.()
         stopPolling = undefined
       }

@@ -126,7 +126,17 @@ function writeRows(
   for (const { seq, size, turnSeq, at, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload)
   }
-  for (const { callId, turnSeq, seq, name, life, input, output, modelOutput } of calls) {
-    statements.upsertCall.run(thread, callId, turnSeq, seq, name, life, input, output, modelOutput)
+  for (const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } of calls) {
+    statements.upsertCall.run(
+      thread,
+      callId,
+      turnSeq,
+      seq,
+      name,
+      lifecycle,
+      input,
+      output,
+      modelOutput,
+    )
   }
 }

@@ -1,7 +1,7 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { Append } from '../../store/plan-commit.ts'
-import type { AppendResult, Hint, Store } from '../../store/store.ts'
+import type { AppendResult, ChangeNotification, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Kind } from './tally.ts'
@@ -80,21 +80,26 @@ export function createMortalStore(parts: MortalStoreParts): Store {
       })
     })
 
-  const hear = (listener: (hint: Hint) => void, hint: Hint) => {
-    const { lateHint, lostHint } = weather()
-    if (random.chance(lostHint)) {
+  const hear = (
+    listener: (notification: ChangeNotification) => void,
+    notification: ChangeNotification,
+  ) => {
+    const { lateNotification, lostNotification } = weather()
+    if (random.chance(lostNotification)) {
       count('hint-lost')
       // A line that was down says so when it is up again.
-      const missed: Hint = { threadId: null, seq: 0 }
+      const missed: ChangeNotification = { threadId: null, seq: 0 }
       scheduler.schedule(owner, 'line up again', 50 + random.int(1_500), () => listener(missed))
       return
     }
-    const isLate = random.chance(lateHint)
+    const isLate = random.chance(lateNotification)
     if (isLate) count('hint-late')
-    scheduler.schedule(owner, 'hint', isLate ? random.int(500) : 0, () => listener(hint))
-    if (!random.chance(lateHint / 3)) return
+    scheduler.schedule(owner, 'notification', isLate ? random.int(500) : 0, () =>
+      listener(notification),
+    )
+    if (!random.chance(lateNotification / 3)) return
     count('hint-twice')
-    scheduler.schedule(owner, 'hint again', random.int(200), () => listener(hint))
+    scheduler.schedule(owner, 'notification again', random.int(200), () => listener(notification))
   }
 
   return {
@@ -136,7 +141,7 @@ export function createMortalStore(parts: MortalStoreParts): Store {
     },
     findAbandonedRuns: (limit, only) =>
       call('find abandoned', () => store.findAbandonedRuns(limit, only)),
-    watch: (listener) => store.watch((hint) => hear(listener, hint)),
+    watch: (listener) => store.watch((notification) => hear(listener, notification)),
     close: async () => {},
   }
 }

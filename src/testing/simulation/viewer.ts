@@ -1,6 +1,6 @@
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
-import type { Frame } from '../../engine/tail.ts'
+import type { Frame } from '../../engine/live-window.ts'
 import { findDifference } from './same-message.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Witness } from './witness.ts'

@@ -15,8 +15,8 @@ export interface Weather {
   readonly ambiguousWrite: number
   readonly failedRead: number
   readonly slow: number
-  readonly lateHint: number
-  readonly lostHint: number
+  readonly lateNotification: number
+  readonly lostNotification: number
   readonly options: Pick<
     HoldfastOptions,
     | 'maxSteps'
@@ -45,8 +45,8 @@ export function randomWeather(random: Random): Weather {
     ambiguousWrite: sometimes(0.35, random.pick([0.02, 0.08])),
     failedRead: sometimes(0.25, random.pick([0.01, 0.04])),
     slow: sometimes(0.3, 0.05),
-    lateHint: sometimes(0.5, 0.3),
-    lostHint: sometimes(0.4, 0.1),
+    lateNotification: sometimes(0.5, 0.3),
+    lostNotification: sometimes(0.4, 0.1),
     options: {
       maxSteps: 2 + random.int(4),
       toolConcurrency: 1 + random.int(3),
@@ -68,6 +68,6 @@ export const fairWeather = (weather: Weather): Weather => ({
   ambiguousWrite: 0,
   failedRead: 0,
   slow: 0,
-  lateHint: 0,
-  lostHint: 0,
+  lateNotification: 0,
+  lostNotification: 0,
 })

@@ -5,7 +5,7 @@ import { createRandom } from '../random.ts'
 import { randomLedger } from '../random-ledger.ts'
 import {
   endedTurns,
-  foldFacts,
+  foldEvents,
   followChanges,
   newestFirst,
   readChanges,
@@ -63,7 +63,7 @@ export const changeRules: readonly StoreRule[] = [
           )
           assert.equal(new Set(order).size, order.length)
           assert.ok(order.every((number) => number > after && number <= seq))
-          const view = foldThread(foldFacts(ledger.slice(0, after)), changes)
+          const view = foldThread(foldEvents(ledger.slice(0, after)), changes)
           assert.deepEqual(newestFirst(view), messages, `seed ${seed}, after ${after}`)
         }
       }
@@ -160,7 +160,7 @@ export const changeRules: readonly StoreRule[] = [
       await append(store, [ended()])
       for (let after = 0; after <= facts.length; after++) {
         const changes = await followChanges(store, after, 2)
-        const view = foldThread(foldFacts(facts.slice(0, after)), changes)
+        const view = foldThread(foldEvents(facts.slice(0, after)), changes)
         assert.deepEqual(newestFirst(view), (await readPage(store)).messages, `after ${after}`)
       }
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parseMessageId } from '../../core/ids.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
 import { randomLedger } from '../random-ledger.ts'
-import { foldFacts, newestFirst, readAllPages, readPage, writeLedger } from './read-thread.ts'
+import { foldEvents, newestFirst, readAllPages, readPage, writeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   ana,
@@ -35,7 +35,7 @@ export const pageRules: readonly StoreRule[] = [
         const store = await open()
         await createThread(store)
         await writeLedger(store, seed, ledger)
-        const expected = newestFirst(foldFacts(ledger))
+        const expected = newestFirst(foldEvents(ledger))
         for (let limit = 1; limit <= expected.length + 1; limit++) {
           const where = `seed ${seed}, pages of ${limit}`
           assert.deepEqual(await readAllPages(store, limit), expected, where)

@@ -70,7 +70,7 @@ export async function followChanges(
 export const nothing: ThreadView = { seq: 0, messages: [] }
 
 /** What a follower would hold that had seen every fact as it came. */
-export function foldFacts(events: readonly NewEvent[]): ThreadView {
+export function foldEvents(events: readonly NewEvent[]): ThreadView {
   const plain = JSON.parse(JSON.stringify(events)) as readonly NewEvent[]
   return foldThread(
     nothing,

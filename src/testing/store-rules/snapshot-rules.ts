@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomLedger } from '../random-ledger.ts'
 import {
   endedTurns,
-  foldFacts,
+  foldEvents,
   newestFirst,
   readChanges,
   readPage,
@@ -44,7 +44,7 @@ export const snapshotRules: readonly StoreRule[] = [
           await append(store, part)
           over += endedTurns(part).size
           written += part.length
-          const expected = newestFirst(foldFacts(ledger.slice(0, written)))
+          const expected = newestFirst(foldEvents(ledger.slice(0, written)))
           const page = await readPage(store)
           assert.deepEqual(page.messages, expected, `seed ${seed}, after ${written}`)
           assert.equal(page.seq, written)
@@ -70,12 +70,12 @@ export const snapshotRules: readonly StoreRule[] = [
         // A whole reopening in one append leaves the status as it was.
         [resumed(), ...text('Three'), ended()],
       ]
-      const written: Parameters<typeof foldFacts>[0][number][] = []
+      const written: Parameters<typeof foldEvents>[0][number][] = []
       for (const [index, round] of rounds.entries()) {
         written.push(...round)
         await append(store, round)
         store = await reopen(store)
-        const expected = newestFirst(foldFacts(written))
+        const expected = newestFirst(foldEvents(written))
         assert.deepEqual((await readPage(store)).messages, expected, `round ${index}`)
         assert.deepEqual(await store.readMessage(thread, turn), expected[0])
       }

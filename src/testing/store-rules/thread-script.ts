@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CallOutcome } from '../../core/call.ts'
-import type { NewEvent, NewTurnEvent, TurnFact } from '../../core/event.ts'
+import type { NewEvent, NewTurnEvent, TurnEventBody } from '../../core/event.ts'
 import {
   type CallId,
   type MessageId,
@@ -56,7 +56,7 @@ export function say(text: string, messageId: MessageId = user): NewEvent {
   return { type: 'message-added', messageId, role: 'user', parts: [{ type: 'text', text }], at }
 }
 
-export function fact(inTurn: TurnFact, turnId: MessageId = turn): NewTurnEvent {
+export function fact(inTurn: TurnEventBody, turnId: MessageId = turn): NewTurnEvent {
   return { ...inTurn, turnId, at }
 }
 

@@ -11,7 +11,7 @@ const message = (number: number) => say(`Message ${number}`, parseMessageId(`mes
 export const watchRules: readonly StoreRule[] = [
   {
     id: 'LG2',
-    claim: 'hints at a change once it can be read, to everyone who watches',
+    claim: 'notifications at a change once it can be read, to everyone who watches',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -20,42 +20,46 @@ export const watchRules: readonly StoreRule[] = [
       for (const number of [1, 2, 3]) {
         await append(store, [message(number)])
         for (const watcher of watchers) {
-          await watcher.until((hint) => hint.threadId === thread && hint.seq === number)
+          await watcher.until(
+            (notification) => notification.threadId === thread && notification.seq === number,
+          )
         }
         const { changes } = await readChanges(store, number - 1)
         assert.equal(changes.length, 1)
       }
       await append(store, [message(1)], { threadId: other })
       for (const watcher of watchers) {
-        await watcher.until((hint) => hint.threadId === other && hint.seq === 1)
+        await watcher.until(
+          (notification) => notification.threadId === other && notification.seq === 1,
+        )
         watcher.stop()
       }
     },
   },
   {
     id: 'LG3',
-    claim: 'does not hint at what it refused',
+    claim: 'does not notification at what it refused',
     async check({ open }) {
       const store = await open()
       await createThread(store)
       const other = await createThread(store, parseThreadId('other'))
-      const { hints, until, stop } = watchStore(store)
+      const { notifications, until, stop } = watchStore(store)
       await commitTogether(store, [
         { threadId: thread, events: [message(1)], expectedSeq: 7 },
         { threadId: thread, events: [], lease: { kind: 'release', fence: 7 } },
         { threadId: other, events: [message(1)] },
       ])
-      await until((hint) => hint.threadId === other)
+      await until((notification) => notification.threadId === other)
       stop()
       assert.deepEqual(
-        hints.filter((hint) => hint.threadId === thread),
+        notifications.filter((notification) => notification.threadId === thread),
         [],
       )
     },
   },
   {
     id: 'RS2',
-    claim: 'hints at the end of a thread, and at nothing after one stops watching',
+    claim: 'notifications at the end of a thread, and at nothing after one stops watching',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -65,11 +69,15 @@ export const watchRules: readonly StoreRule[] = [
       early.stop()
       const { until, stop } = watchStore(store)
       await store.deleteThread(thread)
-      await until((hint) => hint.seq === 0 && (hint.threadId === thread || hint.threadId === null))
+      await until(
+        (notification) =>
+          notification.seq === 0 &&
+          (notification.threadId === thread || notification.threadId === null),
+      )
       await append(store, [message(1)], { threadId: other })
-      await until((hint) => hint.threadId === other)
+      await until((notification) => notification.threadId === other)
       stop()
-      assert.deepEqual(early.hints, [])
+      assert.deepEqual(early.notifications, [])
     },
   },
 ]

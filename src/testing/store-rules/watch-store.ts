@@ -1,31 +1,33 @@
-import type { Hint, Store } from '../../store/store.ts'
+import type { ChangeNotification, Store } from '../../store/store.ts'
 
 interface Watched {
-  readonly hints: readonly Hint[]
-  /** Resolves with the first hint, past or to come, that fits. */
-  readonly until: (fits: (hint: Hint) => boolean) => Promise<Hint>
+  readonly notifications: readonly ChangeNotification[]
+  /** Resolves with the first notification, past or to come, that fits. */
+  readonly until: (
+    fits: (notification: ChangeNotification) => boolean,
+  ) => Promise<ChangeNotification>
   readonly stop: () => void
 }
 
-/** Keeps the hints of a store, and lets a rule wait for one. */
+/** Keeps the notifications of a store, and lets a rule wait for one. */
 export function watchStore(store: Store): Watched {
-  const hints: Hint[] = []
-  const waiting = new Set<(hint: Hint) => void>()
-  const stop = store.watch((hint) => {
-    hints.push(hint)
-    for (const check of waiting) check(hint)
+  const notifications: ChangeNotification[] = []
+  const waiting = new Set<(notification: ChangeNotification) => void>()
+  const stop = store.watch((notification) => {
+    notifications.push(notification)
+    for (const check of waiting) check(notification)
   })
   return {
-    hints,
+    notifications,
     stop,
     until(fits) {
-      const past = hints.find(fits)
+      const past = notifications.find(fits)
       if (past !== undefined) return Promise.resolve(past)
       return new Promise((resolve) => {
-        const check = (hint: Hint) => {
-          if (!fits(hint)) return
+        const check = (notification: ChangeNotification) => {
+          if (!fits(notification)) return
           waiting.delete(check)
-          resolve(hint)
+          resolve(notification)
         }
         waiting.add(check)
       })

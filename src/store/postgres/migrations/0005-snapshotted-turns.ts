@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Whether a turn is all in its body: then nobody looks for facts of it. Those that have been sealed
+ * Whether a turn is all in its body: then nobody looks for events of it. Those that have been snapshotted
  * leave their traces in the index until the table is cleaned up, and a page must not walk them. Open
- * turns stand at the end of their thread, so their facts are found by place and need no other index.
+ * turns stand at the end of their thread, so their events are found by place and need no other index.
  *
  * Of two indexes that begin with the thread, a planner that has seen only a small table may take the
  * one that tells no more than the thread, and keep to it. The conditions here, which are always true,

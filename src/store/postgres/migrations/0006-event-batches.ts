@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /**
  * A row of events has the events of one append that stand side by side, a line for each, and the seq
- * of the last of them; those that are there have one each. Which call a fact is about is in its line.
+ * of the last of them; those that are there have one each. Which call an event is about is in its line.
  *
  * A batch is often over the 2 kB from which on PostgreSQL compresses, in the commit that somebody waits
  * for. It is gone when its turn has ended, so it stays as it is as long as it fits a page.

@@ -1,5 +1,5 @@
 /**
- * Facts are small and found by their place alone: kept in the tree of their key, each is written once
+ * Events are small and found by their place alone: kept in the tree of their key, each is written once
  * and not twice. And what guards columns is asked only when these columns are written.
  */
 export const eventsWithoutRowid = `

@@ -10,9 +10,9 @@ import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { resumeRecorded } from './resume-recorded.ts'
 
-export interface Telling<Answer> {
+export interface PlannedInput<Answer> {
   readonly events: readonly NewTurnEvent[]
-  /** What to say once they are stored. */
+  /** What to return once they are stored. */
   readonly answer: Answer
 }
 
@@ -20,15 +20,16 @@ export interface Telling<Answer> {
 const mostAttempts = 100
 
 /**
- * Adds to a turn what somebody outside its run says, and goes on with it in the same commit where it
- * waited for just that (AP5). In two commits, whoever died between them would leave a turn that waits
- * for nobody. Planned on what is stored, and anew if that has changed; null if there is no such turn.
+ * Applies input from outside the run of a turn (a decision, a tool output, a resolution), and resumes the turn
+ * in the same commit if that was all it waited for (AP5). In two commits, a crash between them would leave a
+ * turn that waits for nobody. Planned on the stored turn, and planned again if it has changed; null if there
+ * is no such turn.
  */
-export async function tellTurn<Answer>(
+export async function applyInput<Answer>(
   engine: Engine,
   threadId: ThreadId,
   find: () => Promise<{ readonly turn: Turn; readonly seq: Seq } | null>,
-  plan: (turn: Turn) => Telling<Answer> | Promise<Telling<Answer>>,
+  plan: (turn: Turn) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
 ): Promise<Answer | null> {
   for (let attempts = 0; attempts < mostAttempts; attempts++) {
     const found = await find()
@@ -69,7 +70,7 @@ function write(
     return engine.append({ threadId, events: all, expectedSeq, turns })
   }
   const place = { threadId, turnId, expectedSeq, turns, how: 'resumed' } as const
-  // A late word reopens a turn that was over.
+  // Late input reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
   return isReady

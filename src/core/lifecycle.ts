@@ -4,7 +4,7 @@ import type { NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
 /**
- * The life of calls and turns as data: which states an event may be met in, and where it leads. The
+ * The lifecycle of calls and turns as data: which states an event may be met in, and where it leads. The
  * fold and every store read the same table, so an illegal event is refused before it is stored and
  * ignored if it is met in a ledger all the same.
  */
@@ -14,18 +14,21 @@ export interface Transition<State> {
 }
 
 /** A skipped `unknown` call is `unknown` to everyone, but can no longer be resolved another way. */
-export type CallLife = CallState | 'skipped'
+export type CallLifecycle = CallState | 'skipped'
 
-export const lifeOf = (call: Call): CallLife =>
+export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 
-const open: readonly CallLife[] = ['streaming', 'awaiting-approval', 'ready', 'running']
+const open: readonly CallLifecycle[] = ['streaming', 'awaiting-approval', 'ready', 'running']
 
 export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
 
-export function callTransition(event: CallEvent, current: CallLife): Transition<CallLife> {
+export function callTransition(
+  event: CallEvent,
+  current: CallLifecycle,
+): Transition<CallLifecycle> {
   switch (event.type) {
     case 'call-announced':
       return { from: ['absent'], to: 'streaming' }
@@ -55,13 +58,13 @@ export function callTransition(event: CallEvent, current: CallLife): Transition<
     case 'call-settled':
       return { from: open, to: event.outcome.state }
     case 'call-resolved':
-      return { from: ['unknown'], to: resolvedLife[event.resolution.kind] }
+      return { from: ['unknown'], to: resolvedLifecycle[event.resolution.kind] }
     default:
       return assertNever(event)
   }
 }
 
-const resolvedLife = { retry: 'ready', done: 'succeeded', skip: 'skipped' } as const
+const resolvedLifecycle = { retry: 'ready', done: 'succeeded', skip: 'skipped' } as const
 
 /** `to: null` leaves the status as it was. */
 export function turnTransition(event: NewTurnEvent): {

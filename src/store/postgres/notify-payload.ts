@@ -1,17 +1,20 @@
 import type { ThreadId } from '../../core/ids.ts'
-import type { Hint } from '../store.ts'
+import type { ChangeNotification } from '../store.ts'
 
 /** For when nobody knows what has changed. */
-export const everything: Hint = { threadId: null, seq: 0 }
+export const everything: ChangeNotification = { threadId: null, seq: 0 }
 
 /** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
 const mostBytes = 7000
 
-/** The hints of one store as texts for NOTIFY. `from` lets that store know its own again. */
-export function* toHintPayloads(from: string, hints: readonly Hint[]): Generator<string> {
+/** The notifications of one store as texts for NOTIFY. `from` lets that store know its own again. */
+export function* toNotifyPayloads(
+  from: string,
+  notifications: readonly ChangeNotification[],
+): Generator<string> {
   let part: Wire[] = []
   let bytes = 0
-  for (const { threadId, seq, stop } of hints) {
+  for (const { threadId, seq, stop } of notifications) {
     const wire: Wire = stop === true ? [threadId, seq, 'stop'] : [threadId, seq]
     const size = Buffer.byteLength(JSON.stringify(wire))
     if (bytes + size > mostBytes) {
@@ -26,9 +29,9 @@ export function* toHintPayloads(from: string, hints: readonly Hint[]): Generator
 }
 
 /** Undefined if it is not one of ours: anybody may write to a channel. */
-export function parseHintPayload(
+export function parseNotifyPayload(
   payload: string,
-): { readonly from: string; readonly hints: readonly Hint[] } | undefined {
+): { readonly from: string; readonly notifications: readonly ChangeNotification[] } | undefined {
   let value: unknown
   try {
     value = JSON.parse(payload)
@@ -38,10 +41,10 @@ export function parseHintPayload(
   if (!Array.isArray(value) || typeof value[0] !== 'string' || !Array.isArray(value[1])) {
     return undefined
   }
-  const hints = (value[1] as readonly unknown[]).filter(isWire)
+  const notifications = (value[1] as readonly unknown[]).filter(isWire)
   return {
     from: value[0],
-    hints: hints.map(([threadId, seq, stop]) => ({
+    notifications: notifications.map(([threadId, seq, stop]) => ({
       threadId,
       seq,
       ...(stop === 'stop' ? { stop: true } : {}),

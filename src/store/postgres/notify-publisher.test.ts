@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest'
 import { parseThreadId } from '../../core/ids.ts'
-import type { Hint } from '../store.ts'
-import { parseHintPayload } from './hint-payload.ts'
-import { createHintSender } from './hint-sender.ts'
+import type { ChangeNotification } from '../store.ts'
+import { parseNotifyPayload } from './notify-payload.ts'
+import { createNotifyPublisher } from './notify-publisher.ts'
 
-const hint = (id: string, seq: number, more: { readonly stop?: true } = {}): Hint => ({
+const notification = (
+  id: string,
+  seq: number,
+  more: { readonly stop?: true } = {},
+): ChangeNotification => ({
   threadId: parseThreadId(id),
   seq,
   ...more,
@@ -12,14 +16,14 @@ const hint = (id: string, seq: number, more: { readonly stop?: true } = {}): Hin
 
 /** What was sent, one list for each notice; `send` fails as often as it is told to. */
 function createFixture(failures = 0) {
-  const sent: (readonly Hint[])[] = []
+  const sent: (readonly ChangeNotification[])[] = []
   const errors: unknown[] = []
   let left = failures
-  const sender = createHintSender({
+  const sender = createNotifyPublisher({
     from: 'me',
     notify: async (payloads) => {
       if (left-- > 0) throw new Error('lost')
-      sent.push(payloads.flatMap((payload) => parseHintPayload(payload)?.hints ?? []))
+      sent.push(payloads.flatMap((payload) => parseNotifyPayload(payload)?.notifications ?? []))
     },
     onError: (error) => errors.push(error),
   })
@@ -28,41 +32,41 @@ function createFixture(failures = 0) {
 
 it('sends what comes in one moment together, and the newest of each thread only', async () => {
   const { sender, sent } = createFixture()
-  sender.send([hint('a', 1), hint('b', 1)])
-  sender.send([hint('a', 2)])
+  sender.send([notification('a', 1), notification('b', 1)])
+  sender.send([notification('a', 2)])
   await Promise.resolve()
-  sender.send([hint('a', 3)])
+  sender.send([notification('a', 3)])
   await sender.settle()
-  expect(sent).toEqual([[hint('a', 3), hint('b', 1)]])
+  expect(sent).toEqual([[notification('a', 3), notification('b', 1)]])
 })
 
 it('does not lose a stop behind a later change', async () => {
   const { sender, sent } = createFixture()
-  sender.send([hint('a', 1, { stop: true })])
-  sender.send([hint('a', 2)])
+  sender.send([notification('a', 1, { stop: true })])
+  sender.send([notification('a', 2)])
   await sender.settle()
-  expect(sent).toEqual([[hint('a', 2, { stop: true })]])
+  expect(sent).toEqual([[notification('a', 2, { stop: true })]])
 })
 
 it('sends what comes while it sends', async () => {
   const { sender, sent } = createFixture()
-  sender.send([hint('a', 1)])
+  sender.send([notification('a', 1)])
   await new Promise((resolve) => {
     setImmediate(resolve)
   })
-  sender.send([hint('a', 2)])
+  sender.send([notification('a', 2)])
   await sender.settle()
-  expect(sent).toEqual([[hint('a', 1)], [hint('a', 2)]])
+  expect(sent).toEqual([[notification('a', 1)], [notification('a', 2)]])
 })
 
 it('tries again on another connection, and gives up without harm', async () => {
   const twice = createFixture(2)
-  twice.sender.send([hint('a', 1)])
+  twice.sender.send([notification('a', 1)])
   await twice.sender.settle()
-  expect(twice).toMatchObject({ sent: [[hint('a', 1)]], errors: [] })
+  expect(twice).toMatchObject({ sent: [[notification('a', 1)]], errors: [] })
 
   const always = createFixture(Number.POSITIVE_INFINITY)
-  always.sender.send([hint('a', 1)])
+  always.sender.send([notification('a', 1)])
   await always.sender.settle()
   expect(always.sent).toEqual([])
   expect(always.errors).toHaveLength(1)

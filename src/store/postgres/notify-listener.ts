@@ -1,19 +1,19 @@
 import type pg from 'pg'
-import type { Hint } from '../store.ts'
-import { everything, parseHintPayload } from './hint-payload.ts'
+import type { ChangeNotification } from '../store.ts'
+import { everything, parseNotifyPayload } from './notify-payload.ts'
 
-export interface HintLine {
+export interface NotifyListener {
   start(): void
   /** Resolves when the connection, if there was one, is closed. */
   stop(): Promise<void>
 }
 
-export interface HintLineOptions {
+export interface NotifyListenerOptions {
   /** Our own name: what we sent ourselves was told here directly. */
   readonly from: string
   readonly channel: string
   readonly createClient: () => pg.Client
-  readonly post: (hints: readonly Hint[]) => void
+  readonly post: (notifications: readonly ChangeNotification[]) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -21,7 +21,7 @@ const firstPauseMs = 50
 const longestPauseMs = 5000
 
 /** One connection that listens while somebody watches, and is made again whenever it breaks. */
-export function createHintLine(options: HintLineOptions): HintLine {
+export function createNotifyListener(options: NotifyListenerOptions): NotifyListener {
   const { from, channel, createClient, post, onError } = options
   let client: pg.Client | undefined
   let isListening = false
@@ -42,8 +42,8 @@ export function createHintLine(options: HintLineOptions): HintLine {
     mine.on('error', onError)
     mine.on('end', retry)
     mine.on('notification', ({ payload }) => {
-      const sent = parseHintPayload(payload ?? '')
-      if (client === mine && sent !== undefined && sent.from !== from) post(sent.hints)
+      const sent = parseNotifyPayload(payload ?? '')
+      if (client === mine && sent !== undefined && sent.from !== from) post(sent.notifications)
     })
     try {
       await mine.connect()

@@ -1,14 +1,14 @@
 import type { ThreadId } from '../../core/ids.ts'
-import type { Hint } from '../store.ts'
-import { toHintPayloads } from './hint-payload.ts'
+import type { ChangeNotification } from '../store.ts'
+import { toNotifyPayloads } from './notify-payload.ts'
 
-export interface HintSender {
-  send(hints: readonly Hint[]): void
+export interface NotifyPublisher {
+  send(notifications: readonly ChangeNotification[]): void
   /** Resolves when what was given so far has gone out, or was given up. */
   settle(): Promise<void>
 }
 
-export interface HintSenderOptions {
+export interface NotifyPublisherOptions {
   readonly from: string
   readonly notify: (payloads: readonly string[]) => Promise<unknown>
   readonly onError: (error: unknown) => void
@@ -23,8 +23,12 @@ const spacingMs = 10
  * makes all commits of a database queue for one lock. The first goes at once; what comes in the moment
  * after it goes together, and of one thread only the newest is told.
  */
-export function createHintSender({ from, notify, onError }: HintSenderOptions): HintSender {
-  const waiting = new Map<ThreadId | null, Hint>()
+export function createNotifyPublisher({
+  from,
+  notify,
+  onError,
+}: NotifyPublisherOptions): NotifyPublisher {
+  const waiting = new Map<ThreadId | null, ChangeNotification>()
   let sending: Promise<void> | undefined
 
   const sendAll = async () => {
@@ -33,7 +37,7 @@ export function createHintSender({ from, notify, onError }: HintSenderOptions): 
       setImmediate(resolve)
     })
     while (waiting.size > 0) {
-      const payloads = [...toHintPayloads(from, [...waiting.values()])]
+      const payloads = [...toNotifyPayloads(from, [...waiting.values()])]
       waiting.clear()
       await notifyPatiently(payloads)
       await new Promise((resolve) => {
@@ -43,7 +47,7 @@ export function createHintSender({ from, notify, onError }: HintSenderOptions): 
     sending = undefined
   }
 
-  // Lost with its connection, a hint leaves the followers elsewhere waiting for the next one.
+  // Lost with its connection, a notification leaves the followers elsewhere waiting for the next one.
   const notifyPatiently = async (payloads: readonly string[]) => {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -59,10 +63,13 @@ export function createHintSender({ from, notify, onError }: HintSenderOptions): 
   }
 
   return {
-    send(hints) {
-      for (const hint of hints) {
-        const stop = hint.stop ?? waiting.get(hint.threadId)?.stop
-        waiting.set(hint.threadId, stop === undefined ? hint : { ...hint, stop })
+    send(notifications) {
+      for (const notification of notifications) {
+        const stop = notification.stop ?? waiting.get(notification.threadId)?.stop
+        waiting.set(
+          notification.threadId,
+          stop === undefined ? notification : { ...notification, stop },
+        )
       }
       if (waiting.size > 0) sending ??= sendAll()
     },

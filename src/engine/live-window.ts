@@ -14,13 +14,13 @@ export interface Frame {
 }
 
 /** The newest changes of a thread that somebody follows or runs: everything after `from`, up to `to`. */
-export interface Tail {
+export interface LiveWindow {
   from: Seq
   to: Seq
   changes: StoredChange[]
   /** See `Frame`; as of `to`. */
   turn: Turn | undefined
-  /** What hints say exists. */
+  /** What notifications say exists. */
   known: Seq
   /** How many commits of this process are under way, whose changes need not be read. */
   announced: number
@@ -35,7 +35,7 @@ export interface Tail {
 const longest = 1_000
 
 /** Empty, and at no place until the first commit or read gives it one. */
-export const createTail = (): Tail => ({
+export const createLiveWindow = (): LiveWindow => ({
   from: 0,
   to: 0,
   changes: [],
@@ -48,52 +48,52 @@ export const createTail = (): Tail => ({
   waiting: new Set(),
 })
 
-export function wakeTail(tail: Tail): void {
-  const waiting = [...tail.waiting]
-  tail.waiting.clear()
+export function wakeFollowers(liveWindow: LiveWindow): void {
+  const waiting = [...liveWindow.waiting]
+  liveWindow.waiting.clear()
   for (const wake of waiting) wake()
 }
 
-export function nextWake(tail: Tail): Promise<void> {
+export function nextChange(liveWindow: LiveWindow): Promise<void> {
   return new Promise((resolve) => {
-    tail.waiting.add(resolve)
+    liveWindow.waiting.add(resolve)
   })
 }
 
-export function hintTail(tail: Tail, known: Seq): void {
-  tail.known = Math.max(tail.known, known)
-  wakeTail(tail)
+export function notifyLiveWindow(liveWindow: LiveWindow, known: Seq): void {
+  liveWindow.known = Math.max(liveWindow.known, known)
+  wakeFollowers(liveWindow)
 }
 
 /** Begins anew further on; whoever is still behind reads the database. */
-export function restartTail(tail: Tail, at: Seq): void {
-  tail.from = at
-  tail.to = at
-  tail.changes = []
-  tail.turn = undefined
+export function restartLiveWindow(liveWindow: LiveWindow, at: Seq): void {
+  liveWindow.from = at
+  liveWindow.to = at
+  liveWindow.changes = []
+  liveWindow.turn = undefined
 }
 
-export function extendTail(tail: Tail, frame: Frame): void {
-  if (frame.seq <= tail.to) return
-  if (frame.after !== tail.to) restartTail(tail, frame.after)
-  tail.changes.push(...frame.changes)
-  tail.to = frame.seq
-  tail.turn = frame.turn
-  const over = tail.changes.length - longest
-  if (over > 0) tail.from = (tail.changes.splice(0, over).at(-1) as StoredChange).seq
-  hintTail(tail, frame.seq)
+export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
+  if (frame.seq <= liveWindow.to) return
+  if (frame.after !== liveWindow.to) restartLiveWindow(liveWindow, frame.after)
+  liveWindow.changes.push(...frame.changes)
+  liveWindow.to = frame.seq
+  liveWindow.turn = frame.turn
+  const over = liveWindow.changes.length - longest
+  if (over > 0) liveWindow.from = (liveWindow.changes.splice(0, over).at(-1) as StoredChange).seq
+  notifyLiveWindow(liveWindow, frame.seq)
 }
 
 /** Whether whoever stands at a seq finds here all that follows. */
-export const covers = (tail: Tail, after: Seq): boolean =>
-  tail.to > 0 && tail.from <= after && after <= tail.to
+export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
+  liveWindow.to > 0 && liveWindow.from <= after && after <= liveWindow.to
 
 export const nothing = (after: Seq): Frame => ({ after, seq: after, changes: [] })
 
-export function sliceTail(tail: Tail, after: Seq): Frame {
-  const start = tail.changes.findIndex((change) => change.seq > after)
-  const changes = start < 0 ? [] : tail.changes.slice(start)
-  return withDefined({ after, seq: tail.to, changes }, { turn: tail.turn })
+export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
+  const start = liveWindow.changes.findIndex((change) => change.seq > after)
+  const changes = start < 0 ? [] : liveWindow.changes.slice(start)
+  return withDefined({ after, seq: liveWindow.to, changes }, { turn: liveWindow.turn })
 }
 
 /** What one commit added, as its followers get it. */

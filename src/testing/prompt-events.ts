@@ -1,5 +1,5 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, Turn, UserPart } from '../core/message.ts'
@@ -14,8 +14,8 @@ export const user = (...parts: readonly (string | UserPart)[]): Message => ({
   createdAt: 0,
 })
 
-export const begin: TurnFact = { type: 'step-started', step: 0 }
-export const over = (finishReason: FinishReason = 'tool-calls'): TurnFact => ({
+export const begin: TurnEventBody = { type: 'step-started', step: 0 }
+export const over = (finishReason: FinishReason = 'tool-calls'): TurnEventBody => ({
   type: 'step-ended',
   finishReason,
 })
@@ -23,7 +23,7 @@ export const say = (
   block: string,
   delta: string,
   kind: 'text' | 'reasoning' = 'text',
-): TurnFact[] => [
+): TurnEventBody[] => [
   { type: 'text-started', block, kind, providerMetadata: { demo: { itemId: `item-${block}` } } },
   { type: 'text-appended', block, delta },
   { type: 'text-ended', block },
@@ -34,11 +34,11 @@ export const record = (
   call: Partial<CallOrigin> = {},
   input: Json = { city: 'Oslo' },
   approval: 'required' | 'not-required' = 'not-required',
-): TurnFact => {
+): TurnEventBody => {
   const whole = { ...origin, ...call }
   return { type: 'call-recorded', callId: whole.id, call: whole, input, approval }
 }
-export const settle = (outcome: CallOutcome, id = callId): TurnFact => ({
+export const settle = (outcome: CallOutcome, id = callId): TurnEventBody => ({
   type: 'call-settled',
   callId: id,
   outcome,

@@ -1,4 +1,4 @@
-import type { TurnFact } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import { parseCallId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
@@ -8,44 +8,48 @@ import { turnOf } from './turn-of.ts'
 
 export const callId = parseCallId('c1')
 export const call = { id: callId, providerCallId: 'call_1', name: 'weather' }
-export const begin: TurnFact = { type: 'step-started', step: 0 }
-export const text: readonly TurnFact[] = [
+export const begin: TurnEventBody = { type: 'step-started', step: 0 }
+export const text: readonly TurnEventBody[] = [
   { type: 'text-started', block: '0', kind: 'text' },
   { type: 'text-appended', block: '0', delta: 'Look' },
   { type: 'text-appended', block: '0', delta: 'ing' },
   { type: 'text-ended', block: '0' },
 ]
-export const announced: TurnFact = { type: 'call-announced', callId, call }
-export const heard: TurnFact = { type: 'call-input-appended', callId, delta: '{"city":"Oslo"}' }
+export const announced: TurnEventBody = { type: 'call-announced', callId, call }
+export const heard: TurnEventBody = {
+  type: 'call-input-appended',
+  callId,
+  delta: '{"city":"Oslo"}',
+}
 export const record = (
   approval: 'required' | 'not-required',
   input: Json = { city: 'Oslo' },
-): TurnFact => ({
+): TurnEventBody => ({
   type: 'call-recorded',
   callId,
   call,
   input,
   approval,
 })
-export const over: TurnFact = { type: 'step-ended', finishReason: 'tool-calls' }
-export const succeeded: TurnFact = {
+export const over: TurnEventBody = { type: 'step-ended', finishReason: 'tool-calls' }
+export const succeeded: TurnEventBody = {
   type: 'call-settled',
   callId,
   outcome: { state: 'succeeded', output: { kind: 'inline', value: 20 } },
 }
-export const accepted = (editedInput: Json): TurnFact => ({
+export const accepted = (editedInput: Json): TurnEventBody => ({
   type: 'call-decided',
   callId,
   decision: { kind: 'accepted', by: 'ana', at: 1, inputHash: 'h' },
   editedInput,
 })
-export const paused: TurnFact = { type: 'turn-paused', waitingFor: 'approval' }
-export const resumed: TurnFact = { type: 'turn-resumed' }
-export const completed: TurnFact = { type: 'turn-ended', ending: { kind: 'completed' } }
+export const paused: TurnEventBody = { type: 'turn-paused', waitingFor: 'approval' }
+export const resumed: TurnEventBody = { type: 'turn-resumed' }
+export const completed: TurnEventBody = { type: 'turn-ended', ending: { kind: 'completed' } }
 
 /** The chunks of a client that saw the turn after each number of facts. */
 export function chunksOf(
-  facts: readonly TurnFact[],
+  facts: readonly TurnEventBody[],
   cuts: readonly number[],
   sdk?: SdkVersion,
 ): readonly UiChunk[] {
@@ -56,5 +60,5 @@ export function chunksOf(
     return next.chunks
   })
 }
-export const everyCut = (facts: readonly TurnFact[]) => facts.map((_, index) => index + 1)
+export const everyCut = (facts: readonly TurnEventBody[]) => facts.map((_, index) => index + 1)
 export const typesOf = (chunks: readonly UiChunk[]) => chunks.map(({ type }) => type)

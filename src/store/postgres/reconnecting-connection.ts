@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** One connection of a pool that is kept from one statement to the next, as long as they follow closely. */
-export interface SteadyConnection {
+export interface ReconnectingConnection {
   query<Row extends object>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>
   /** Gives it back, now or after what is under way. */
   close(): void
@@ -13,7 +13,10 @@ const idleMs = 100
  * To borrow a connection anew for each of many small commits is a good part of what they take. There is
  * one commit at a time; whoever comes meanwhile borrows another, and a pool of one is left to all.
  */
-export function createSteadyConnection(pool: pg.Pool, poolSize: number): SteadyConnection {
+export function createReconnectingConnection(
+  pool: pg.Pool,
+  poolSize: number,
+): ReconnectingConnection {
   let kept: pg.PoolClient | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let isBusy = false

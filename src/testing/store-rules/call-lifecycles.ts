@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
-import type { CallEvent, CallLife } from '../../core/life.ts'
+import type { CallEvent, CallLifecycle } from '../../core/lifecycle.ts'
 import { at, begun, call, fact, recorded, settled } from './thread-script.ts'
 
 const origin = { id: call, providerCallId: 'call_0', name: 'look_up' }
@@ -29,8 +29,8 @@ const outcomes: readonly CallOutcome[] = [
 ]
 
 /** The shortest way to each life. */
-export const ways: ReadonlyMap<CallLife | 'absent', readonly NewTurnEvent[]> = new Map<
-  CallLife | 'absent',
+export const ways: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]> = new Map<
+  CallLifecycle | 'absent',
   readonly NewTurnEvent[]
 >([
   ['absent', []],

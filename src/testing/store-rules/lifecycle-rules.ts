@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { NewTurnEvent, TurnFact } from '../../core/event.ts'
+import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
 import { parseCallId, parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
-import { type CallLife, callTransition, turnTransition } from '../../core/life.ts'
+import { type CallLifecycle, callTransition, turnTransition } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
-import { callEvents, failed, stopped, ways } from './call-lives.ts'
+import { callEvents, failed, stopped, ways } from './call-lifecycles.ts'
 import { readChanges, readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -34,7 +34,7 @@ const turnWays: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = ne
   ['ended', [started(), ended()]],
 ])
 
-const turnEvents: readonly TurnFact[] = [
+const turnEvents: readonly TurnEventBody[] = [
   { type: 'step-started', step: 0 },
   { type: 'text-started', block: '0', kind: 'text' },
   { type: 'item-added', item: { type: 'custom', kind: 'note' } },
@@ -55,7 +55,7 @@ async function threadAt(
   return threadId
 }
 
-export const lifeRules: readonly StoreRule[] = [
+export const lifecycleRules: readonly StoreRule[] = [
   {
     id: 'CL2',
     claim:
@@ -66,7 +66,7 @@ export const lifeRules: readonly StoreRule[] = [
         const full = await threadAt(store, `${life} and stays`, [started(), ...way])
         const before = await readChanges(store, 0, 100, full)
         for (const [index, event] of callEvents.entries()) {
-          const isLegal = callTransition(event, life as CallLife).from.includes(life)
+          const isLegal = callTransition(event, life as CallLifecycle).from.includes(life)
           const name = `${event.type} in ${life}, ${index}`
           const whole = await threadAt(store, name, [])
           const inOne = await tryAppend(store, [started(), ...way, event], { threadId: whole })

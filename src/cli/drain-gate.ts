@@ -1,7 +1,7 @@
 import type { Handler } from '../server/create-handler.ts'
 
 /** Stands before a handler and knows what is still being answered. */
-export interface ClosingGate {
+export interface DrainGate {
   readonly handler: Handler
   /** From now on nothing new is begun; what is under way is still shown. */
   readonly shut: () => void
@@ -9,7 +9,7 @@ export interface ClosingGate {
   readonly drained: () => Promise<void>
 }
 
-export function createClosingGate(handler: Handler): ClosingGate {
+export function createDrainGate(handler: Handler): DrainGate {
   const open = new Set<Promise<void>>()
   let isShut = false
   return {
