@@ -267,6 +267,7 @@ describe('silence', () => {
     await server.clock.advance(44_000)
     page.resolve()
     await server.clock.advance(44_000)
-    expect(connection().status).toBe('live')
+    expect(connection()).toEqual({ status: 'live', attempt: 0 })
+    expect(server.taken().filter((line) => line.includes('events'))).toHaveLength(1)
   })
 })

@@ -31,7 +31,8 @@ function open() {
   const submit = (name: string, append: Partial<Append> = {}) => {
     void committer.submit(plan(name, append)).then(
       (result) => told.set(name, result.kind),
-      (error: Error) => told.set(name, `${(error as HoldfastError).code ?? error.message}`),
+      (error: unknown) =>
+        told.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
     )
   }
   return {

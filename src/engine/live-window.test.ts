@@ -139,7 +139,7 @@ describe('followers of a thread', () => {
           got.push(...seqsOf(changes))
         }
         return 'ended'
-      })().catch((error: Error) => error.message)
+      })().catch((error: unknown) => (error as Error).message)
       return { got, done, stop: () => stop.abort() }
     }
     return {
@@ -150,7 +150,7 @@ describe('followers of a thread', () => {
       follow,
       begin: () => void (seq = 0),
       /** A commit of this process, which says what it stored. */
-      async commitHere() {
+      commitHere: async () => {
         const deliver = hub.announce(threadId)
         deliver(await commit())
       },
@@ -244,6 +244,18 @@ describe('followers of a thread', () => {
     follower.stop()
     release()
     keepNew()
+  })
+
+  it('[RS2] of a thread that was made anew while no notification came, likewise', async () => {
+    const { hub, follow } = open()
+    const release = hub.keep(threadId)
+    hub.announce(threadId)(frame(0, 2))
+    hub.announce(threadId)(frame(0, 1))
+    const follower = follow(0)
+    await settled()
+    expect(follower.got).toEqual([1])
+    follower.stop()
+    release()
   })
 
   it('[RS2] end when the process does, those who come later at once', async () => {
