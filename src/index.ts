@@ -23,7 +23,7 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { Thread } from './core/thread.ts'
+export type { ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'

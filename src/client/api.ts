@@ -3,6 +3,7 @@ import { isJsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { type ClientClock, systemClock } from './network.ts'
 
+/** Where the server is, and what requests carry. */
 export interface ApiOptions {
   /**
    * Where the server is, without a slash at its end.
@@ -36,10 +37,15 @@ export const apiRules: OptionTable<ApiOptions> = {
   fetch: callback('the browser’s own'),
 }
 
+/** Requests to a Holdfast server. Each rejects with an `ApiError` when it was not answered with success. */
 export interface Api {
+  /** Reads JSON. What it is, is for the caller to know; it is not checked. */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>
+  /** Sends JSON and reads JSON. */
   post<Answer>(path: string, body: unknown): Promise<Answer>
+  /** Sends JSON and reads JSON. */
   patch<Answer>(path: string, body: unknown): Promise<Answer>
+  /** Goes through also when the page is being left. */
   delete(path: string): Promise<void>
   /** A request whose answer is a stream, or of no interest. */
   open(path: string, init?: RequestInit): Promise<Response>

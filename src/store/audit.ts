@@ -1,7 +1,7 @@
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 
 /**
  * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Nothing
@@ -11,7 +11,7 @@ export interface StoreAudit {
   /** Of these turns, the ones that exist, and where. */
   findTurns(ids: readonly MessageId[]): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
-  listThreads(): AsyncIterable<Thread>
+  listThreads(): AsyncIterable<ThreadRecord>
   /** All rows of one snapshot, thread by thread, in order of seq; of one thread, if named. */
   scan(only?: ThreadId): AsyncIterable<readonly AuditRow[]>
   /** What the database says of its own files. */

@@ -1,6 +1,6 @@
 import { parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import { parseCursor, toCursor } from '../../paging/cursor.ts'
 import { defaultLimit, parseLimit } from '../../paging/limit.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
@@ -73,7 +73,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-function toThreadJson({ id, title, createdAt, updatedAt, seq }: Thread) {
+function toThreadJson({ id, title, createdAt, updatedAt, seq }: ThreadRecord) {
   return { id, title, createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt), seq }
 }
 

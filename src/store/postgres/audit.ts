@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ThreadId } from '../../core/ids.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
 import { removeOrphanRows, repairThread } from './audit-repair.ts'
 import { fetchFrom, scanRows } from './audit-rows.ts'
@@ -31,8 +31,8 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     }
   }
 
-  async function* list(client: pg.Client): AsyncGenerator<Thread> {
-    const fetch = fetchFrom(client, 'list', sql.scans.list, null, (thread: Thread) => thread)
+  async function* list(client: pg.Client): AsyncGenerator<ThreadRecord> {
+    const fetch = fetchFrom(client, 'list', sql.scans.list, null, (thread: ThreadRecord) => thread)
     for (let found = await fetch(); found.length > 0; found = await fetch()) yield* found
   }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
 import { removeOrphanRows, repairThread } from './audit-repair.ts'
 import { scanRows } from './audit-rows.ts'
@@ -64,7 +64,7 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
       return found as unknown as readonly TurnHome[]
     },
     listThreads: () =>
-      snapshot((db) => iterateRows(db, auditSql.listThreads)) as AsyncGenerator<Thread>,
+      snapshot((db) => iterateRows(db, auditSql.listThreads)) as AsyncGenerator<ThreadRecord>,
     scan: (only) =>
       snapshot((db) => {
         if (only === undefined) return scanRows(db, null, options)

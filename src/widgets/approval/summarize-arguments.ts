@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../../core/json.ts'
 
-/** Arguments as far as they tell several calls of one tool apart. */
-export const inFewWords = (value: Json): string =>
+/** The short values among a call's arguments, in one line: what tells several calls of one tool apart. */
+export const summarizeArguments = (value: Json): string =>
   (isJsonObject(value) ? Object.values(value) : [value])
     .filter((each) => typeof each === 'string' || typeof each === 'number')
     .join(', ')

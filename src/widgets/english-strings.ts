@@ -1,11 +1,12 @@
 import { endingNoteOf } from '../views/ending-note.ts'
 import { savingNoteOf } from '../views/saving-note.ts'
 import { errorTextOf } from '../views/wording.ts'
-import type { Texts } from './texts.ts'
+import type { Strings } from './strings.ts'
 
-const kept = 'Everything above is saved.'
+const everythingIsSaved = 'Everything above is saved.'
 
-export const englishTexts: Texts = {
+/** What the widgets say without a `<StringsProvider>`. */
+export const englishStrings: Strings = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,
   used: (count) => (count === 1 ? 'Used 1 tool' : `Used ${count} tools`),
@@ -43,7 +44,7 @@ export const englishTexts: Texts = {
   ending(ending) {
     const message = endingNoteOf(ending)?.message ?? null
     const isBroken = ending.kind === 'failed' || ending.kind === 'interrupted'
-    return isBroken && message !== null ? `${message} ${kept}` : message
+    return isBroken && message !== null ? `${message} ${everythingIsSaved}` : message
   },
   duration: (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
 
