@@ -51,7 +51,13 @@ export interface Api {
   open(path: string, init?: RequestInit): Promise<Response>
 }
 
-export function createApi(options: ApiOptions = {}, clock: ClientClock = systemClock): Api {
+/** The routes of a server, for what the clients here do not do. What is not the answer asked for is an `ApiError`. */
+export function createApi(options: ApiOptions = {}): Api {
+  return createTimedApi(options, systemClock)
+}
+
+/** The same, by the clock of the client that it belongs to. */
+export function createTimedApi(options: ApiOptions, clock: ClientClock): Api {
   const { baseUrl = '' } = options
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 

@@ -12,7 +12,7 @@ import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import type { ApiError } from '../protocol/api-error.ts'
-import { type Api, apiRules, createApi, type ApiOptions } from './api.ts'
+import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
 import {
   type Connection,
   type ConnectionEffect,
@@ -176,7 +176,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   checkOptions('createThreadClient', options, threadClientRules)
   const { threadId, pageSize = 30, clock = systemClock, random = Math.random } = options
   const network = options.network ?? createNetwork(clock)
-  const api: Api = createApi(options, clock)
+  const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }

@@ -15,7 +15,7 @@ import {
   type ToolCallList,
   type ToolCallRecord,
 } from '../views/tool-call-record.ts'
-import { type ApiOptions, apiRules, createApi, isFinal } from './api.ts'
+import { type ApiOptions, apiRules, createTimedApi, isFinal } from './api.ts'
 import { backOffMs } from './connection.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
@@ -79,7 +79,7 @@ export function createToolCallsClient(
   checkOptions('createToolCallsClient', options, toolCallsClientRules)
   const { messageId, include, clock = systemClock, random = Math.random } = options
   const network = options.network ?? createNetwork(clock)
-  const api = createApi(options, clock)
+  const api = createTimedApi(options, clock)
   const query = include === undefined ? '' : `?include=${include}`
   const path = `/api/messages/${encodeURIComponent(messageId)}/tool-calls${query}`
   const store = createExternalStore<ToolCallsSnapshot>(
