@@ -3,7 +3,7 @@ import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
-import { commitTogether } from '../append-events.ts'
+import { commitTogether } from './append-events.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   ana,
@@ -13,7 +13,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -211,7 +211,7 @@ export const threadRules: readonly StoreRule[] = [
       await moves([say('Hello')], at)
       await moves([started()], at - 1000)
       await moves(text('Hi'), null)
-      await moves([recorded(), fact({ type: 'call-started', callId: call })], null)
+      await moves([recorded(), turnEvent({ type: 'call-started', callId: call })], null)
       await moves([succeeded(1)], null)
       await moves([ended()], at - 2000)
       await moves([resumed()], null)
