@@ -1,11 +1,12 @@
 import type { Seq } from '../core/ids.ts'
 import { type EventFrame, parseEventFrame } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import type { SseEvent } from '../protocol/sse.ts'
 import type { SavingNote } from '../views/saving-note.ts'
 import { type Api, isEventStream, isFinal } from './api.ts'
 import type { ConnectionEffect, ConnectionInput } from './connection.ts'
 import type { ClientClock, Network } from './network.ts'
-import { readSse, type ServerEvent } from './read-sse.ts'
+import { readSse } from './read-sse.ts'
 
 export interface FollowOptions {
   readonly api: Api
@@ -109,7 +110,7 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
 
 type Outcome = 'applied' | 'ignored' | 'stale'
 
-function receive({ event, data }: ServerEvent, options: FollowOptions): Outcome {
+function receive({ event, data }: SseEvent, options: FollowOptions): Outcome {
   if (event === 'saving') {
     options.onSaving(JSON.parse(data) as SavingNote)
     return 'ignored'

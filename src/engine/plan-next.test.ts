@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { abandonedStep, callEvents, endedStep, textEvents } from '../../test/support/turn-events.ts'
 import type { TurnEventBody } from '../core/event.ts'
-import { turnOf } from '../testing/turn-of.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import { type NextOptions, planNext } from './plan-next.ts'
 
 const options: NextOptions = {

@@ -9,7 +9,7 @@ import {
 import type { TurnEventBody } from '../core/event.ts'
 import { foldOn } from '../core/fold-turn.ts'
 import { callsOf } from '../core/message.ts'
-import { turnOf } from '../testing/turn-of.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import { planRecovery } from './plan-recovery.ts'
 
 const toolbox = {
