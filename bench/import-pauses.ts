@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type StreamServer, onEachDatabase } from './stream-server-process.ts'
 import { ms, printTable } from './measure.ts'
 
@@ -7,11 +8,7 @@ const megabytes = 60
 export async function benchImportPauses(): Promise<void> {
   const body = writeThread(megabytes * 1_000_000)
   await onEachDatabase(async (name, server) => {
-    const quiet = await watchWhile(
-      server,
-      'quiet',
-      () => new Promise((go) => setTimeout(go, 3_000)),
-    )
+    const quiet = await watchWhile(server, 'quiet', () => pause(3_000))
     const busy = await watchWhile(server, 'busy', () => importInto(server, body))
     printTable(`${name}: others, while one person imports ${megabytes} MB`, [
       { what: 'longest pause of a stream, nobody imports', measured: ms(quiet.pauseMs) },
@@ -56,19 +53,19 @@ async function watchWhile(
     }
   })().catch(() => undefined)
   const times: number[] = []
-  let isOver = false
+  const over = new AbortController()
   const asking = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const begun = performance.now()
       await (await fetch(`${server.url}/api/health`)).arrayBuffer()
       times.push(performance.now() - begun)
-      await new Promise((go) => setTimeout(go, 10))
+      await pause(10)
     }
   })()
   const begun = performance.now()
   await work()
   const seconds = (performance.now() - begun) / 1_000
-  isOver = true
+  over.abort()
   await asking
   left.abort()
   await reading
