@@ -27,6 +27,8 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     listThreads: async (query) => (await reopened()).listThreads(query),
     readPage: async (query) => (await reopened()).readPage(query),
     readChanges: async (query) => (await reopened()).readChanges(query),
+    readPlace: async (threadId, seq) =>
+      (await (await reopened()).readPlace?.(threadId, seq)) ?? null,
     readMessage: async (threadId, messageId) => (await reopened()).readMessage(threadId, messageId),
     findTurn: async (messageId) => (await reopened()).findTurn(messageId),
     readCall: async (threadId, callId) => (await reopened()).readCall(threadId, callId),

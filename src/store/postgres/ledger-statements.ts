@@ -109,7 +109,7 @@ export function createLedgerStatements(schema: string) {
            ELSE coalesce(
              (SELECT mark FROM ${schema}.messages
                WHERE thread_id = $1 AND body_seq = $2 AND body_seq IS NOT NULL LIMIT 1),
-             CASE WHEN n.seq = $2 THEN n.mark END) END AS mark
+             CASE WHEN n.seq = $2 AND n.body_seq IS NULL THEN n.mark END) END AS mark
        FROM ${schema}.threads t
        LEFT JOIN LATERAL (SELECT seq, size, mark FROM ${schema}.events
          WHERE thread_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1) e ON true

@@ -97,7 +97,6 @@ export const ledgerSql = {
   readPlaceBody: 'SELECT mark FROM messages WHERE thread = ? AND body_seq = ? LIMIT 1',
   readPlaceMessage: `SELECT message_id AS id, seq, body_seq AS bodySeq, mark FROM messages
     WHERE thread = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
-  readNewestId: 'SELECT message_id AS id FROM messages WHERE thread = ? ORDER BY seq DESC LIMIT 1',
 
   insertBatch: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload, mark)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

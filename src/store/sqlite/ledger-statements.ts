@@ -145,7 +145,6 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       AtPlace,
       { id: MessageId; seq: Seq; bodySeq: Seq | null; mark: string }
     >(sql.readPlaceMessage),
-    readNewestId: prepare<InThread, { id: MessageId }>(sql.readNewestId),
 
     insertBatch: prepare<
       [

@@ -55,7 +55,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           thread: {
             ...toThreadRow(head),
             live: running[0]?.messageId ?? null,
-            newest: statements.readNewestId.get(thread)?.id ?? null,
+            newest: statements.readPlaceMessage.get(thread, head.seq)?.id ?? null,
             edge: statements.readMessageId.get(thread, edge ?? 0)?.messageId ?? null,
           },
           ...rows,
@@ -159,7 +159,8 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           (seq === threadSeq && head) ||
           (batch !== undefined && batch.seq - batch.size < seq && batch) ||
           statements.readPlaceBody.get(thread, seq) ||
-          (newest?.seq === seq && newest)
+          // One that has ended says the mark of its end.
+          (newest?.seq === seq && newest.bodySeq === null && newest)
         return {
           incarnation,
           threadSeq,
