@@ -1,4 +1,4 @@
-import { tool, type ToolSet } from 'ai'
+import { tool } from 'ai'
 import { type CallId, callsOf, type Json, parseCallId } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ async function waiting(inputSchema: z.ZodType, proposed: Json): Promise<Edited> 
   })
   const fixture = await createFixture(
     ({ index }) => (index === 0 ? [{ call: 'act', input: proposed }] : [{ text: 'Done.' }]),
-    { tools: { act } as ToolSet, policies: { act: { approval: 'always' } } },
+    { tools: { act }, policies: { act: { approval: 'always' } } },
   )
   const [call] = callsOf(await fixture.ask('go'))
   const callId = parseCallId(call?.id)
@@ -129,7 +129,7 @@ describe('arguments of a model', () => {
     })
     const fixture = await createFixture(
       ({ index }) => (index === 0 ? [{ call: 'act', input: { n: 1 } }] : [{ text: 'Fine.' }]),
-      { tools: { act } as ToolSet },
+      { tools: { act } },
     )
     const turn = await fixture.ask('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
