@@ -3,7 +3,7 @@ import type { Call, CallOutcome } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Clock } from './clock.ts'
-import { toJson, UnstorableError } from './to-json.ts'
+import { toResultJson, UnstorableError } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
 export interface ToolRun {
@@ -14,6 +14,8 @@ export interface ToolRun {
   readonly signal: AbortSignal
   readonly timeoutMs: number | undefined
   readonly clock: Clock
+  /** Characters of JSON that a result may have. */
+  readonly maxResultChars: number
   readonly onProgress: (output: Json) => void
 }
 
@@ -75,16 +77,19 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> 
     for await (const output of returned) {
       if (signal.aborted) break
       last = output
-      run.onProgress(toJson(output))
+      run.onProgress(toResultJson(output, run.maxResultChars))
     }
   } else {
     last = await returned
   }
-  const output = { kind: 'inline', value: toJson(last) } as const
+  const output = { kind: 'inline', value: toResultJson(last, run.maxResultChars) } as const
   const modelOutput =
     tool.toModelOutput === undefined
       ? undefined
-      : toJson(await tool.toModelOutput({ toolCallId: call.id, input, output: last }))
+      : toResultJson(
+          await tool.toModelOutput({ toolCallId: call.id, input, output: last }),
+          run.maxResultChars,
+        )
   return withDefined({ state: 'succeeded', output } as const, { modelOutput })
 }
 

@@ -1,5 +1,12 @@
 import { type Call, isOpenCall } from '../core/call.ts'
-import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../core/message.ts'
+import {
+  type AnswerLimit,
+  callsOf,
+  type Turn,
+  type TurnEnding,
+  type TurnWait,
+} from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
 
 /** How a stream of somebody's own loop ended. */
@@ -7,6 +14,8 @@ export interface StreamEnd {
   /** The reason that its `finish` gave; null if it was closed without one. */
   readonly finishReason: string | null
   readonly isAborted: boolean
+  /** The limit that ended it before it ended. */
+  readonly limit?: AnswerLimit
   /** An error that it reported or ended with. */
   readonly fault?: { readonly error: unknown }
 }
@@ -27,7 +36,9 @@ export function judgeRecording(turn: Turn, end: StreamEnd): RecordingVerdict {
   const { finishReason } = end
   if (finishReason === 'interrupted') return failed(new StreamCutError('no end of the stream'))
   if (finishReason === 'error') return failed(new Error('It ended with an error.'))
-  if (finishReason === 'length') return { kind: 'end', ending: { kind: 'cut-off' } }
+  if (finishReason === 'length') {
+    return { kind: 'end', ending: withDefined({ kind: 'cut-off' } as const, { limit: end.limit }) }
+  }
   const calls = [...callsOf(turn)]
   if (calls.some(({ state }) => state === 'awaiting-approval')) {
     return { kind: 'wait', waitingFor: 'approval' }

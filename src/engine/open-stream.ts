@@ -8,6 +8,9 @@ import { messageOf } from './translate-part.ts'
 
 const longestDelayMs = 30_000
 
+/** A model that says so much before its first word is taken to have begun: what is held costs memory. */
+const mostHeld = 1_000
+
 export interface StreamSource {
   readonly modelCall: () => Promise<ModelCall>
   readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
@@ -67,7 +70,7 @@ function createGate(onPart: OnPart) {
     }
     if (gate.hasBegun) return deliver(part, end !== undefined)
     held.push(part)
-    gate.hasBegun = isAnswer(part)
+    gate.hasBegun = isAnswer(part) || held.length >= mostHeld
     return gate.hasBegun ? deliverHeld(end !== undefined) : 'more'
   }
 

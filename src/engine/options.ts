@@ -27,8 +27,19 @@ export interface HoldfastOptions {
   readonly maxSteps?: number
   readonly toolConcurrency?: number
   readonly toolTimeoutMs?: number
-  /** What of a long result the model is sent; the whole of it is stored. */
+  /** What of a long result the model is sent, with a word on how long it was; the whole of it is stored. @default 200,000 */
   readonly maxOutputChars?: number
+  /** Text and reasoning of one turn, in characters; over it the turn ends as cut off, and can be continued. @default 1,000,000 */
+  readonly maxTextChars?: number
+  /** The arguments of one call, in characters; over it the turn ends as cut off, and the call does not run. @default 1,000,000 */
+  readonly maxArgumentChars?: number
+  /** Calls in one turn; over it the turn ends as cut off, and can be continued. @default 1,000 */
+  readonly maxCalls?: number
+  /**
+   * A result, as characters of JSON; a call that gives more fails and says so. Also the files of a turn that the model
+   * makes. @default 16,000,000
+   */
+  readonly maxResultChars?: number
   /** Which messages the model is sent, oldest first. Default: the last thousand. */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
   /** Tries again before the first token only. */
@@ -76,6 +87,11 @@ export type EngineOptions = Required<
     | 'settings'
     | 'maxSteps'
     | 'toolConcurrency'
+    | 'maxOutputChars'
+    | 'maxTextChars'
+    | 'maxArgumentChars'
+    | 'maxCalls'
+    | 'maxResultChars'
     | 'selectHistory'
     | 'modelRetries'
     | 'retryDelayMs'
@@ -87,7 +103,6 @@ export type EngineOptions = Required<
   >
 > & {
   readonly toolTimeoutMs: number | undefined
-  readonly maxOutputChars: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
 }
 
@@ -99,7 +114,11 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     maxSteps: options.maxSteps ?? 30,
     toolConcurrency: options.toolConcurrency ?? 10,
     toolTimeoutMs: options.toolTimeoutMs,
-    maxOutputChars: options.maxOutputChars,
+    maxOutputChars: options.maxOutputChars ?? 200_000,
+    maxTextChars: options.maxTextChars ?? 1_000_000,
+    maxArgumentChars: options.maxArgumentChars ?? 1_000_000,
+    maxCalls: options.maxCalls ?? 1_000,
+    maxResultChars: options.maxResultChars ?? 16_000_000,
     resumeRecorded: options.resumeRecorded,
     selectHistory: options.selectHistory ?? ((messages) => messages),
     modelRetries: options.modelRetries ?? 2,

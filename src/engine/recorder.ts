@@ -30,7 +30,7 @@ export interface Recorder {
 }
 
 export interface RecorderParts {
-  readonly engine: Pick<Engine, 'clock' | 'store'>
+  readonly engine: Pick<Engine, 'clock' | 'store' | 'options'>
   readonly newCallId: () => CallId
   readonly threadId: ThreadId
   readonly turnId: MessageId
@@ -76,6 +76,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     now,
     turn: () => ledger.expected,
     ends: 'all',
+    maxResultChars: engine.options.maxResultChars,
     onUnmatched: (id) => hooks.endIgnored(id),
     newCallId: (id) => (free.delete(id) ? parseCallId(id) : parts.newCallId()),
   })

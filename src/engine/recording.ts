@@ -5,6 +5,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { FencedError } from './append-refusal.ts'
+import { createAnswerMeter } from './answer-meter.ts'
 import type { Engine } from './engine.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { toModelFault } from './model-error.ts'
@@ -74,6 +75,7 @@ export function startRecording(parts: RecordingParts): Recorded {
   /** Null: it was interrupted. */
   const consume = async (): Promise<StreamEnd | null> => {
     const recorder = createRecorder(parts)
+    const meter = createAnswerMeter(options, ledger.expected)
     const iterator = toRecordedParts(source)
     let said: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
@@ -86,6 +88,14 @@ export function startRecording(parts: RecordingParts): Recorded {
         break
       }
       if (read.done === true) break
+      const over = meter.count(read.value)
+      if (over !== null) {
+        // The answer is over here, whatever the loop would go on to say; it is told by its stream being closed (ST4a).
+        closeSource(iterator)
+        if (over.rest !== null) held.push(...(await recorder.take(over.rest)))
+        said = { finishReason: 'length', isAborted: false, limit: over.limit }
+        break
+      }
       const part = read.value
       for (const given of await recorder.take(part)) held.push(given)
       if (part.type === 'abort') said = { ...said, isAborted: true }

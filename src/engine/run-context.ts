@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
@@ -20,6 +21,8 @@ export interface Run {
   readonly modelId: string
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
+  /** What the turn had when a person asked for more of it: limits count from there. */
+  readonly allowed: Used
   readonly modelCall: () => Promise<ModelCall>
   readonly newCallId: () => CallId
 }

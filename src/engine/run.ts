@@ -8,6 +8,7 @@ import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
+import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { Clock } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { toModelFault } from './model-error.ts'
@@ -72,6 +73,8 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
+    // A person who asks for more of a turn has seen what there is of it.
+    allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
     get prompt() {
       return prompt
@@ -79,11 +82,10 @@ export function startRun(parts: RunParts): StartedRun {
     async modelCall() {
       if (model === undefined) throw noModel()
       history ??= await parts.history()
-      const { maxOutputChars } = options
+      const { maxOutputChars, settings } = options
       const { isDeferred } = parts.toolbox
-      const how = maxOutputChars === undefined ? { isDeferred } : { isDeferred, maxOutputChars }
+      const how = { isDeferred, maxOutputChars }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      const { settings } = options
       return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
     },
   }
@@ -120,10 +122,12 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
     switch (next.kind) {
-      case 'step':
+      case 'step': {
         forced = false
-        await runStep(run, next.index)
+        const limit = await runStep(run, next.index)
+        if (limit !== null) return { kind: 'cut-off', limit }
         break
+      }
       case 'run-calls':
         await runCalls(run, next.calls)
         break
@@ -142,11 +146,13 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
         }
         break
       }
-      case 'end':
+      case 'end': {
         if (!forced) return next.ending
         forced = false
-        await runStep(run, ledger.expected.steps.length)
+        const limit = await runStep(run, ledger.expected.steps.length)
+        if (limit !== null) return { kind: 'cut-off', limit }
         break
+      }
       default:
         assertNever(next)
     }

@@ -1,6 +1,7 @@
 import { errorTextOfThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
+import { isLargerThan } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
 
 /** A value that JSON cannot say, or that nothing could keep. Its message ends the sentence "…: it". */
@@ -29,6 +30,16 @@ export function toJson(value: unknown): Json {
   } catch (error) {
     throw toUnstorable(error)
   }
+}
+
+/** The same of a result, which may have so many characters as JSON text. */
+export function toResultJson(value: unknown, maxChars: number): Json {
+  const json = toJson(value)
+  if (isLargerThan(json, maxChars)) {
+    const most = maxChars.toLocaleString('en-US')
+    throw new UnstorableError(`has more than the ${most} characters that a result may have`)
+  }
+  return json
 }
 
 /** The same for what a caller gave under a name: what cannot be kept is the caller's fault, and said so. */
