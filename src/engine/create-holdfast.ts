@@ -197,6 +197,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       append: engine.append,
       now: clock.now,
       newCallId,
+      limits: chosen,
       onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,

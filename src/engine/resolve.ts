@@ -73,11 +73,11 @@ function toRefusal({ state, resolution }: Call): ResolveResult {
 }
 
 async function fitResult(
-  { toolbox }: Engine,
+  { toolbox, options }: Engine,
   name: string,
   result: Json | undefined,
 ): Promise<FittedValue> {
-  const value = toGivenJson('result', result)
+  const value = toGivenJson('result', result, options.maxResultChars)
   const schema = toolbox.find(name)?.outputSchema
   return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
 }

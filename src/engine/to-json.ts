@@ -43,9 +43,13 @@ export function toResultJson(value: unknown, maxChars: number): Json {
 }
 
 /** The same for what a caller gave under a name: what cannot be kept is the caller's fault, and said so. */
-export function toGivenJson(name: string, value: unknown): Json {
+export function toGivenJson(
+  name: string,
+  value: unknown,
+  maxChars = Number.POSITIVE_INFINITY,
+): Json {
   try {
-    return toJson(value)
+    return maxChars === Number.POSITIVE_INFINITY ? toJson(value) : toResultJson(value, maxChars)
   } catch (error) {
     const why = (error as UnstorableError).message
     throw new HoldfastError('bad-request', `"${name}" cannot be stored: it ${why}.`, {

@@ -243,3 +243,29 @@ describe('a result', () => {
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 })
+
+describe('the repository', () => {
+  it('[ST4a ST4b CL11] refuses what is over a limit, and keeps what it had', async () => {
+    const fixture = await createFixture(() => [], small)
+    const { threadId, holdfast } = fixture
+    const { toolCalls } = holdfast
+    const id = messageId('m1')
+    const call = { threadId, messageId: id, callId: 'c', name: 'a', isPartial: false }
+    await toolCalls.appendText({ threadId, messageId: id, text: 'x'.repeat(1_000) })
+    const more = toolCalls.appendText({ threadId, messageId: id, text: 'yy' })
+    await expect(more).rejects.toMatchObject({ code: 'bad-request' })
+    const large = toolCalls.upsert({ ...call, arguments: { text: 'x'.repeat(600) } })
+    await expect(large).rejects.toMatchObject({ code: 'bad-request' })
+    await toolCalls.upsert({ ...call, arguments: {} })
+    const result = toolCalls.setResult(id, 'c', 'z'.repeat(2_001))
+    await expect(result).rejects.toMatchObject({ code: 'bad-request' })
+    for (let index = 1; index < 7; index++) {
+      await toolCalls.upsert({ ...call, callId: `c${index}`, arguments: {} })
+    }
+    const eighth = toolCalls.upsert({ ...call, callId: 'c8', arguments: {} })
+    await expect(eighth).rejects.toMatchObject({ code: 'bad-request' })
+    const turn = await fixture.last()
+    expect(textOf(turn)).toEqual(['x'.repeat(1_000)])
+    expect([...callsOf(turn)]).toHaveLength(7)
+  })
+})
