@@ -106,7 +106,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
-  const tell = safely(options.hooks)
+  const tell = safely(options.hooks ?? logFailure)
   const emit: Hooks = (event) => {
     metrics.count(event)
     tell(event)
@@ -231,6 +231,15 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       hub.close()
     },
   }
+}
+
+/** Where nobody listens the reason would be lost: what clients read has only its id. */
+const logFailure: Hooks = (event) => {
+  if (event.type !== 'failed') return
+  const { source, name, errorId, threadId, message } = event
+  const what = [source, name].filter((word) => word !== undefined).join(' ')
+  // oxlint-disable-next-line no-console -- the last resort: a fault that is told to nobody cannot be mended
+  console.error(`holdfast: ${what} failed (error ${errorId}, thread ${threadId}): ${message}`)
 }
 
 /** 128 random bits: unique everywhere, and said by nothing else. */

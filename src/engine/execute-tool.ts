@@ -3,8 +3,7 @@ import type { Call, CallOutcome } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Clock } from './clock.ts'
-import { toResultJson, UnstorableError } from './to-json.ts'
-import { messageOf } from './translate-part.ts'
+import { isUnstorable, toResultJson } from './to-json.ts'
 
 export interface ToolRun {
   readonly tool: Tool
@@ -16,6 +15,8 @@ export interface ToolRun {
   readonly clock: Clock
   /** Characters of JSON that a result may have. */
   readonly maxResultChars: number
+  /** What is stored about what the tool threw. */
+  readonly wordError: (error: unknown) => CallOutcome
   readonly onProgress: (output: Json) => void
 }
 
@@ -37,15 +38,20 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     return { state: 'failed', cause: 'timeout', error }
   } catch (error) {
     if (run.signal.aborted) return stopped
-    const text =
-      error instanceof UnstorableError
-        ? `The tool returned a value that cannot be stored: it ${error.message}.`
-        : messageOf(error)
-    return { state: 'failed', cause: 'tool-error', error: text }
+    const fault = toUnstorableFault(error)
+    return fault === undefined
+      ? run.wordError(error)
+      : { state: 'failed', cause: 'tool-error', error: fault }
   } finally {
     cancel?.()
     run.signal.removeEventListener('abort', stop)
   }
+}
+
+/** What is wrong with a value is said by us, unless reading it threw. */
+function toUnstorableFault(error: unknown): string | undefined {
+  if (!isUnstorable(error) || error.isThrown) return undefined
+  return `The tool returned a value that cannot be stored: it ${error.message}.`
 }
 
 /** What tells the tool that nobody waits for it any more: the run has ended, or its time is over. */

@@ -4,10 +4,11 @@ import {
   callsOf,
   type Turn,
   type TurnEnding,
+  type TurnError,
   type TurnWait,
 } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { StreamCutError, toModelFault } from './model-error.ts'
+import { StreamCutError } from './model-error.ts'
 
 /** How a stream of somebody's own loop ended. */
 export interface StreamEnd {
@@ -30,7 +31,15 @@ export type RecordingVerdict =
  * call without its result, or nothing at all is a stream that broke off, and anything else is an
  * answer. Calls that wait for somebody make the turn wait.
  */
-export function judgeRecording(turn: Turn, end: StreamEnd): RecordingVerdict {
+export function judgeRecording(
+  turn: Turn,
+  end: StreamEnd,
+  wordFault: (error: unknown) => TurnError,
+): RecordingVerdict {
+  const failed = (error: unknown): RecordingVerdict => ({
+    kind: 'end',
+    ending: { kind: 'failed', error: wordFault(error) },
+  })
   if (end.fault !== undefined) return failed(end.fault.error)
   if (end.isAborted) return { kind: 'end', ending: { kind: 'stopped' } }
   const { finishReason } = end
@@ -65,8 +74,3 @@ export const isClients = (call: Call): boolean =>
   (call.state === 'ready' || call.state === 'running') && call.providerExecuted !== true
 
 const completed: RecordingVerdict = { kind: 'end', ending: { kind: 'completed' } }
-
-function failed(error: unknown): RecordingVerdict {
-  const { code, message } = toModelFault(error)
-  return { kind: 'end', ending: { kind: 'failed', error: { code, message } } }
-}

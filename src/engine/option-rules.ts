@@ -60,6 +60,7 @@ export const holdfastRules: OptionTable<HoldfastOptions> = {
   },
   settings: record('an object of call settings', 'none'),
   hooks: callback('none'),
+  errorText: callback('a neutral sentence with an id that is in the log'),
   maxSteps: wholeNumber(1, 10_000, '30'),
   toolConcurrency: wholeNumber(1, 10_000, '10'),
   toolTimeoutMs: milliseconds(1, longestTimerMs, 'no limit'),

@@ -4,6 +4,7 @@ import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
@@ -22,6 +23,12 @@ export interface HoldfastOptions {
   readonly instructions?: Instructions
   readonly settings?: CallSettings
   readonly hooks?: Hooks
+  /**
+   * What clients read when a tool, a policy or a model fails: what was thrown may hold what is not for them. The model is
+   * told a tool's own words all the same. `(_, {message}) => message` shows everything.
+   * @default a neutral sentence with an id, which stands in the hook event `failed` with the reason
+   */
+  readonly errorText?: ErrorText
 
   /** Model calls in one turn before it stops and offers to continue. */
   readonly maxSteps?: number
@@ -104,6 +111,7 @@ export type EngineOptions = Required<
 > & {
   readonly toolTimeoutMs: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
+  readonly errorText: ErrorText | undefined
 }
 
 export const longestHistory = 1_000
@@ -120,6 +128,7 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     maxCalls: options.maxCalls ?? 1_000,
     maxResultChars: options.maxResultChars ?? 16_000_000,
     resumeRecorded: options.resumeRecorded,
+    errorText: options.errorText,
     selectHistory: options.selectHistory ?? ((messages) => messages),
     modelRetries: options.modelRetries ?? 2,
     retryDelayMs: options.retryDelayMs ?? 500,

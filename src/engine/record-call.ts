@@ -49,9 +49,7 @@ export async function recordCall(
     })
   } catch (error) {
     // A policy that throws has not said that the tool may run.
-    const why = messageOf(error) || 'it gave no reason'
-    const text = `The approval policy of this tool failed: ${why}`
-    const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
+    const outcome = run.words.ofPolicy(call, error)
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
   if (verdict.kind === 'free') return [record('not-required')]

@@ -3,6 +3,7 @@ import { isJsonObject } from '../core/json.ts'
 import type { ItemPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type StreamChunk, textOf } from '../protocol/data-stream/stream-chunk.ts'
+import { WordedError } from './failure-words.ts'
 import { readAhead } from './read-ahead.ts'
 import { toJson } from './to-json.ts'
 
@@ -207,7 +208,7 @@ function toParts(chunk: StreamChunk, hasCalls: boolean): readonly object[] | und
     }
     case 'error':
       return 'errorText' in chunk
-        ? [{ type, error: new Error(textOf(chunk['errorText'])) }]
+        ? [{ type, error: new WordedError(textOf(chunk['errorText'])) }]
         : undefined
     default:
       return undefined

@@ -8,7 +8,6 @@ import { FencedError } from './append-refusal.ts'
 import { createAnswerMeter } from './answer-meter.ts'
 import type { Engine } from './engine.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
-import { toModelFault } from './model-error.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
 import { resumeRecorded } from './resume-recorded.ts'
@@ -32,7 +31,7 @@ const afterEndMs = 1_000
 
 /** Reads a loop of the host's own to its end, stores what it says, and gives it on once it is stored. */
 export function startRecording(parts: RecordingParts): Recorded {
-  const { engine, source, ledger, hooks, threadId, turnId } = parts
+  const { engine, source, ledger, hooks, words, threadId, turnId } = parts
   const { clock, options } = engine
   const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
     {},
@@ -135,10 +134,13 @@ export function startRecording(parts: RecordingParts): Recorded {
       if (interruption?.kind === 'fault') throw interruption.error
       return end({ kind: interruption?.kind === 'stop' ? 'stopped' : 'interrupted' })
     }
-    const verdict = judgeRecording(ledger.expected, said)
+    const verdict = judgeRecording(ledger.expected, said, wordFault)
     if (verdict.kind === 'wait') return pause(verdict.waitingFor)
     return end(verdict.ending, said.finishReason ?? 'stop')
   }
+
+  const wordFault = (error: unknown) => words.ofModel(error, ledger.expected.steps.length)
+  const failureOf = (error: unknown): TurnEnding => ({ kind: 'failed', error: wordFault(error) })
 
   /** Says in the ledger that the turn failed, if the store takes that. */
   const fail = async (error: unknown): Promise<void> => {
@@ -190,11 +192,6 @@ export function closeSource(iterator: AsyncIterator<unknown>): void {
 function rethrowAsStoreFault(error: unknown): never {
   if (error instanceof FencedError || error instanceof HoldfastError) throw error
   throw new HoldfastError('store-failed', 'The answer could not be stored.', { cause: error })
-}
-
-function failureOf(error: unknown): TurnEnding {
-  const { code, message } = error instanceof HoldfastError ? error : toModelFault(error)
-  return { kind: 'failed', error: { code, message } }
 }
 
 /** What the host's loop left open was perhaps begun: nobody here knows, and nobody is told that it was not. */

@@ -3,6 +3,7 @@ import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
 import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
@@ -17,6 +18,7 @@ export interface Run {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
+  readonly words: FailureWords
   readonly signal: AbortSignal
   readonly modelId: string
   /** What the model was sent in the step that is under way. */

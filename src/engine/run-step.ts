@@ -55,6 +55,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
     newCallId: run.newCallId,
     turn: () => run.ledger.expected,
     ends: 'provider-executed',
+    wordError: ({ error }, call) => run.words.ofTool(call, error),
     maxResultChars: run.options.maxResultChars,
     onUnmatched: (id) => run.hooks.endIgnored(id),
   })

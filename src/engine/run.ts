@@ -10,8 +10,8 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { Clock } from './clock.ts'
+import { createFailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
-import { toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -73,6 +73,7 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
+    words: createFailureWords(parts, options.errorText, parts.hooks.failed),
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
@@ -205,10 +206,10 @@ async function failed(run: Run, reason: Interruption): Promise<void> {
   if (error instanceof FencedError) return run.hooks.turnLost()
   const isStore = error instanceof HoldfastError
   if (isStore && error.code === 'thread-not-found') return run.hooks.turnLost()
-  const { code, message } = isStore ? error : toModelFault(error)
+  const told = run.words.ofModel(error, run.ledger.turn.steps.length)
   return guarded(run, async () => {
     if (isStore) await run.ledger.reload()
-    await end(run, { kind: 'failed', error: { code, message } })
+    await end(run, { kind: 'failed', error: told })
   })
 }
 

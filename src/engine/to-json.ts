@@ -7,6 +7,22 @@ import { deepestValue, flattenJson } from '../core/json-depth.ts'
 /** A value that JSON cannot say, or that nothing could keep. Its message ends the sentence "…: it". */
 export class UnstorableError extends TypeError {
   override readonly name = 'UnstorableError'
+  /** It failed when it was read, and the message has the words of what was thrown. */
+  readonly isThrown: boolean
+
+  constructor(message: string, options: ErrorOptions & { readonly isThrown?: boolean } = {}) {
+    super(message, options)
+    this.isThrown = options.isThrown ?? false
+  }
+}
+
+/** What was thrown may be a proxy, of which not even the kind can be asked. */
+export function isUnstorable(error: unknown): error is UnstorableError {
+  try {
+    return error instanceof UnstorableError
+  } catch {
+    return false
+  }
 }
 
 /** How many values one may hold: one object in many places is written once for each of them. */
@@ -118,7 +134,7 @@ function writeDeep(value: object): Json | undefined {
   try {
     return writeJson(value, { left: mostValues })
   } catch (error) {
-    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
+    if (!isRangeError(error) || !isPlainTree(value, mostValues / 10)) throw error
     // With a function beside it JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
   }
@@ -141,15 +157,24 @@ function isPlainTree(root: object, most: number): boolean {
 }
 
 function toUnstorable(error: unknown): UnstorableError {
-  if (error instanceof UnstorableError) return error
+  if (isUnstorable(error)) return error
   const words = errorTextOfThrown(error)
-  const why =
-    error instanceof RangeError
-      ? 'is nested too deep'
-      : /circular/i.test(words)
-        ? 'refers to itself'
-        : /BigInt/.test(words)
-          ? 'holds a BigInt'
-          : `fails when it is read (${words || 'without a reason'})`
-  return new UnstorableError(why, { cause: error })
+  const known = isRangeError(error)
+    ? 'is nested too deep'
+    : /circular/i.test(words)
+      ? 'refers to itself'
+      : /BigInt/.test(words)
+        ? 'holds a BigInt'
+        : undefined
+  if (known !== undefined) return new UnstorableError(known, { cause: error })
+  const why = `fails when it is read (${words || 'without a reason'})`
+  return new UnstorableError(why, { cause: error, isThrown: true })
+}
+
+function isRangeError(error: unknown): boolean {
+  try {
+    return error instanceof RangeError
+  } catch {
+    return false
+  }
 }

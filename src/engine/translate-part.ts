@@ -45,6 +45,8 @@ export interface TranslatorOptions {
   readonly turn: () => Turn
   /** Whether the stream tells the ends of all calls, or only of those that the provider runs itself. */
   readonly ends: 'all' | 'provider-executed'
+  /** What is stored about a call of which the stream says that it failed. */
+  readonly wordError: (part: SdkToolError, call: Call) => CallOutcome
   /** Characters of JSON that a result may have. */
   readonly maxResultChars: number
   /** An end that came of no call at all. */
@@ -158,8 +160,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
-      const error = messageOf(part.error)
-      const outcome = { state: 'failed', cause: 'tool-error', error } as const
+      const outcome = options.wordError(part, call)
       return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
     }
     if (part.preliminary === true) {
@@ -273,6 +274,7 @@ function toProgress(output: unknown, maxChars: number): Json | undefined {
 
 /** What came of a call, or so far. */
 type SdkEnd = Extract<SdkPart, { readonly type: 'tool-result' | 'tool-error' }>
+export type SdkToolError = Extract<SdkPart, { readonly type: 'tool-error' }>
 type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
 type Source = Extract<SdkPart, { readonly type: 'source' }>
 

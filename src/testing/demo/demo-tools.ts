@@ -2,6 +2,7 @@ import { tool, type ToolSet } from 'ai'
 import { appendFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import type { ErrorText } from '../../engine/failure-words.ts'
 import type { ToolPolicy } from '../../engine/tool-policy.ts'
 import { aflCodeFor, demoSource, stockOf, timeIn, weatherIn } from './demo-data.ts'
 import { type DemoNotes, memoryNotes } from './demo-notes.ts'
@@ -20,6 +21,8 @@ export type Wait = (ms: number, signal: AbortSignal | undefined) => Promise<unkn
 export interface DemoTools {
   readonly tools: ToolSet
   readonly policies: Readonly<Record<string, ToolPolicy>>
+  /** What goes wrong in the demo is made up as well, and shown. */
+  readonly errorText: ErrorText
 }
 
 /** The version of what the demo's tools return; cards ask for it. */
@@ -69,7 +72,8 @@ export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
   }
   const free: ToolPolicy = { approval: 'never', repeatable: true, version: demoVersion }
   const policies = Object.keys(tools).map((name) => [name, careful[name] ?? free] as const)
-  return { tools, policies: Object.fromEntries(policies) }
+  const errorText: ErrorText = (_, { message, sentence }) => message || sentence
+  return { tools, policies: Object.fromEntries(policies), errorText }
 }
 
 function createNoteTools(notes: DemoNotes): ToolSet {
