@@ -10,6 +10,7 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { Clock } from './clock.ts'
+import { createFileLoader } from './file-loader.ts'
 import { createFailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
@@ -67,6 +68,7 @@ export function startRun(parts: RunParts): StartedRun {
   }
   const { signal } = controller
   const { model, instructions, ledger, options } = parts
+  const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
 
@@ -87,7 +89,8 @@ export function startRun(parts: RunParts): StartedRun {
       const { isDeferred } = parts.toolbox
       const how = { isDeferred, maxOutputChars }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
+      const { tools } = parts.toolbox
+      return { model, instructions, messages: prompt, tools, settings, signal, files }
     },
   }
 
