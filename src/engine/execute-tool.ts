@@ -1,9 +1,10 @@
 import type { ModelMessage, Tool } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Clock } from './clock.ts'
-import { isUnstorable, toResultJson } from './to-json.ts'
+import { toResultJson, UnstorableError } from './to-json.ts'
 
 export interface ToolRun {
   readonly tool: Tool
@@ -36,8 +37,9 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     if (ended !== 'timeout') return ended
     const error = `The tool took longer than ${run.timeoutMs} ms.`
     return { state: 'failed', cause: 'timeout', error }
-  } catch (error) {
+  } catch (thrown) {
     if (run.signal.aborted) return stopped
+    const error = toReadableThrown(thrown)
     const fault = toUnstorableFault(error)
     return fault === undefined
       ? run.wordError(error)
@@ -50,7 +52,7 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
 
 /** What is wrong with a value is said by us, unless reading it threw. */
 function toUnstorableFault(error: unknown): string | undefined {
-  if (!isUnstorable(error) || error.isThrown) return undefined
+  if (!(error instanceof UnstorableError) || error.isThrown) return undefined
   return `The tool returned a value that cannot be stored: it ${error.message}.`
 }
 

@@ -1,5 +1,5 @@
 import type { CallOutcome } from '../core/call.ts'
-import { errorTextOfThrown } from '../core/error-text.ts'
+import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
 import type { TurnError } from '../core/message.ts'
@@ -74,30 +74,23 @@ export function createFailureWords(
     })
   }
   return {
-    ofTool: (call, error) =>
-      ofCall('tool', call, error, 'The tool failed.', errorTextOfThrown(error)),
-    ofPolicy(call, error) {
+    ofTool: (call, thrown) =>
+      ofCall('tool', call, toReadableThrown(thrown), 'The tool failed.', errorTextOfThrown(thrown)),
+    ofPolicy(call, thrown) {
+      const error = toReadableThrown(thrown)
       const sentence = 'The approval policy of this tool failed.'
       const why = errorTextOfThrown(error) || 'it gave no reason'
       return ofCall('policy', call, error, sentence, `${sentence.slice(0, -1)}: ${why}`)
     },
-    ofModel(error, step) {
-      if (isOurs(error)) return { code: error.code, message: error.message }
+    ofModel(thrown, step) {
+      const error = toReadableThrown(thrown)
+      if (error instanceof HoldfastError) return { code: error.code, message: error.message }
       const { code, message, sentence } = toModelFault(error)
       if (error instanceof WordedError) return { code, message }
       const errorId = `${shortId(place.turnId)}.${step}`
       const where = { source: 'model', ...place, code, errorId, message, sentence } as const
       return { code, message: word(where, error) }
     },
-  }
-}
-
-/** What was thrown may be a proxy, of which not even the kind can be asked. */
-function isOurs(error: unknown): error is HoldfastError {
-  try {
-    return error instanceof HoldfastError
-  } catch {
-    return false
   }
 }
 

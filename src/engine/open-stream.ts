@@ -1,3 +1,4 @@
+import { toReadableThrown } from '../core/error-text.ts'
 import { callModel, type ModelCall, type OnPart, type Taken } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
@@ -32,7 +33,8 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
       throw gate.hasFailed
         ? new Error('It ended with an error and gave no reason.')
         : new StreamCutError('no end of the stream')
-    } catch (error) {
+    } catch (thrown) {
+      const error = toReadableThrown(thrown)
       // What its consumer could not do with the answer is no fault of the model.
       if (gate.isHandling) throw error
       const fault = toModelFault(error, run.clock.now())

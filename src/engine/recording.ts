@@ -1,5 +1,6 @@
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
@@ -158,7 +159,8 @@ export function startRecording(parts: RecordingParts): Recorded {
   const work = async (): Promise<void> => {
     try {
       await finish()
-    } catch (error) {
+    } catch (thrown) {
+      const error = toReadableThrown(thrown)
       await fail(error).catch((fatal: unknown) => {
         hooks.turnLost(fatal instanceof FencedError ? undefined : fatal)
         lost.abort(error)

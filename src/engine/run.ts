@@ -2,6 +2,7 @@ import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
@@ -104,7 +105,8 @@ async function drive(run: Run, force: boolean, why: () => Interruption | null): 
     const reason = why()
     if (reason !== null) await interrupted(run, reason)
     else if (ending !== null) await end(run, ending)
-  } catch (error) {
+  } catch (thrown) {
+    const error = toReadableThrown(thrown)
     if (error instanceof FencedError) return run.hooks.turnLost()
     await failed(run, why() ?? { kind: 'fault', error })
   }

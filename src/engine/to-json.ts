@@ -1,4 +1,4 @@
-import { errorTextOfThrown } from '../core/error-text.ts'
+import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
 import { isLargerThan } from '../core/json-size.ts'
@@ -13,15 +13,6 @@ export class UnstorableError extends TypeError {
   constructor(message: string, options: ErrorOptions & { readonly isThrown?: boolean } = {}) {
     super(message, options)
     this.isThrown = options.isThrown ?? false
-  }
-}
-
-/** What was thrown may be a proxy, of which not even the kind can be asked. */
-export function isUnstorable(error: unknown): error is UnstorableError {
-  try {
-    return error instanceof UnstorableError
-  } catch {
-    return false
   }
 }
 
@@ -133,8 +124,9 @@ function writeJson(value: unknown, budget: Budget): string | undefined {
 function writeDeep(value: object): Json | undefined {
   try {
     return writeJson(value, { left: mostValues })
-  } catch (error) {
-    if (!isRangeError(error) || !isPlainTree(value, mostValues / 10)) throw error
+  } catch (thrown) {
+    const error = toReadableThrown(thrown)
+    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
     // With a function beside it JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
   }
@@ -156,25 +148,19 @@ function isPlainTree(root: object, most: number): boolean {
   return true
 }
 
-function toUnstorable(error: unknown): UnstorableError {
-  if (isUnstorable(error)) return error
+function toUnstorable(thrown: unknown): UnstorableError {
+  const error = toReadableThrown(thrown)
+  if (error instanceof UnstorableError) return error
   const words = errorTextOfThrown(error)
-  const known = isRangeError(error)
-    ? 'is nested too deep'
-    : /circular/i.test(words)
-      ? 'refers to itself'
-      : /BigInt/.test(words)
-        ? 'holds a BigInt'
-        : undefined
+  const known =
+    error instanceof RangeError
+      ? 'is nested too deep'
+      : /circular/i.test(words)
+        ? 'refers to itself'
+        : /BigInt/.test(words)
+          ? 'holds a BigInt'
+          : undefined
   if (known !== undefined) return new UnstorableError(known, { cause: error })
   const why = `fails when it is read (${words || 'without a reason'})`
   return new UnstorableError(why, { cause: error, isThrown: true })
-}
-
-function isRangeError(error: unknown): boolean {
-  try {
-    return error instanceof RangeError
-  } catch {
-    return false
-  }
 }
