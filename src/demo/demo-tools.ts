@@ -2,12 +2,8 @@ import { tool, type ToolSet } from 'ai'
 import { appendFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-<<<<<<< HEAD:src/testing/demo/demo-tools.ts
-import type { ErrorText } from '../../engine/failure-words.ts'
-import type { ToolPolicy } from '../../engine/tool-policy.ts'
-=======
+import type { ErrorText } from '../engine/failure-words.ts'
 import type { ToolPolicy } from '../engine/tool-policy.ts'
->>>>>>> main:src/demo/demo-tools.ts
 import { aflCodeFor, demoSource, stockOf, timeIn, weatherIn } from './demo-data.ts'
 import { type DemoNotes, memoryNotes } from './demo-notes.ts'
 import { createWorkTools } from './demo-work-tools.ts'
