@@ -1,25 +1,39 @@
+/** Whether the JSON text of a value has more characters than this. See `countJsonChars`. */
+export const isLargerThan = (value: unknown, mostChars: number): boolean =>
+  countJsonChars(value, mostChars) > mostChars
+
 /**
- * Whether the JSON text of a value has more characters than this: at least that many for certain, for what has to be
- * escaped is not looked for. Without recursion and without making the text, and it stops as soon as it knows: a value
- * that refers to itself is as large as one likes.
+ * The characters of the JSON text of a value, at least: what has to be escaped is not looked for. Without recursion and
+ * without making the text, and it stops once there are more than `mostChars`: a value that refers to itself is as large
+ * as one likes. Of what throws when it is read, only what could be read is counted: whoever stores it says what is wrong.
  */
-export function isLargerThan(value: unknown, mostChars: number): boolean {
+export function countJsonChars(value: unknown, mostChars: number): number {
   const open: unknown[] = [value]
-  let left = mostChars
-  while (open.length > 0) {
+  let count = 0
+  while (open.length > 0 && count <= mostChars) {
     const next = open.pop()
-    left -= sizeOf(next)
-    if (left < 0) return true
+    count += sizeOf(next)
     if (typeof next !== 'object' || next === null) continue
-    const isList = Array.isArray(next)
-    for (const key of Object.keys(next)) {
-      // A comma; and of an object the key, its quotes and a colon.
-      left -= isList ? 1 : key.length + 4
-      if (left < 0) return true
-      open.push((next as Readonly<Record<string, unknown>>)[key])
+    try {
+      count += openItems(next, open, mostChars - count)
+    } catch {
+      // A getter or a proxy that fails.
     }
   }
-  return false
+  return count
+}
+
+/** Adds the items of a container to those that are still to be counted, and counts what is written between them. */
+function openItems(container: object, open: unknown[], most: number): number {
+  const isList = Array.isArray(container)
+  let count = 0
+  for (const key of Object.keys(container)) {
+    // A comma; and of an object the key, its quotes and a colon.
+    count += isList ? 1 : key.length + 4
+    if (count > most) break
+    open.push((container as Readonly<Record<string, unknown>>)[key])
+  }
+  return count
 }
 
 function sizeOf(value: unknown): number {

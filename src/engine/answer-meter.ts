@@ -1,4 +1,4 @@
-import { isLargerThan } from '../core/json-size.ts'
+import { countJsonChars, isLargerThan } from '../core/json-size.ts'
 import type { AnswerLimit, Turn } from '../core/message.ts'
 import { callsOf } from '../core/message.ts'
 import type { EngineOptions } from './options.ts'
@@ -70,10 +70,8 @@ export function createAnswerMeter(
   const countPart = () => (--partsLeft < 0 ? over('parts', mostParts) : null)
   const countCall = () => (--callsLeft < 0 ? over('calls', maxCalls) : null)
   const countItem = (item: unknown) => {
-    if (isLargerThan(item, textLeft)) return over('text', maxTextChars)
-    // What was just found to fit is not large.
-    textLeft -= JSON.stringify(item).length
-    return countPart()
+    textLeft -= countJsonChars(item, textLeft)
+    return textLeft < 0 ? over('text', maxTextChars) : countPart()
   }
 
   return {

@@ -240,7 +240,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     },
 
     async cleanupIncomplete(messageId) {
-      const outcome = { state: 'interrupted', cause: 'crashed' } as const
+      const outcome = { state: 'interrupted', cause: 'no-result' } as const
       const ending = { kind: 'interrupted' } as const
       const done = await settleOpen(messageId, everyCall, () => outcome, ending)
       return done?.settled ?? 0
