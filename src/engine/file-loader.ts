@@ -70,7 +70,7 @@ export function createFileLoader(
     },
     async download(requested) {
       const files = await Promise.all(
-        requested.map(({ url, isUrlSupportedByModel }) =>
+        requested.map(async ({ url, isUrlSupportedByModel }) =>
           isUrlSupportedByModel ? ('by-model' as const) : load(url),
         ),
       )
@@ -134,7 +134,7 @@ function wordFiles(message: ModelMessage, missing: ReadonlySet<string>): ModelMe
 
 function resultPartsOf(part: Content): readonly Loose[] {
   if (part.type !== 'tool-result' || part.output.type !== 'content') return []
-  return part.output.value as unknown as readonly Loose[]
+  return part.output.value
 }
 
 function urlOf({ type, url, data }: Loose): string | undefined {

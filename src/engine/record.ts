@@ -92,7 +92,9 @@ export async function record(
         turnId,
         ledger,
         hooks,
-        words: createFailureWords({ threadId, turnId }, engine.options.errorText, hooks.failed),
+        words: createFailureWords({ threadId, turnId }, engine.options.errorText, (where, error) =>
+          hooks.failed(where, error),
+        ),
       })
       begun.resolve(recorded)
       return recorded.run

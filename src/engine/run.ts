@@ -76,7 +76,9 @@ export function startRun(parts: RunParts): StartedRun {
   const run: Run = {
     ...parts,
     signal,
-    words: createFailureWords(parts, options.errorText, parts.hooks.failed),
+    words: createFailureWords(parts, options.errorText, (where, error) =>
+      parts.hooks.failed(where, error),
+    ),
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
 import { callsOf, type Turn } from 'holdfast'
 import { describe, expect, it } from 'vitest'
@@ -193,7 +194,7 @@ describe('a loop of the host’s own', () => {
       try {
         for (let index = 0; ; index++) {
           yield part(index)
-          await new Promise((resolve) => setImmediate(resolve))
+          await setImmediate()
         }
       } finally {
         isClosed = true

@@ -1,4 +1,4 @@
-import { tool, type ToolSet } from 'ai'
+import { tool } from 'ai'
 import {
   exportThread,
   type HoldfastOptions,
@@ -30,7 +30,7 @@ async function start(
   })
   const server = await startChatServer(
     (text, step) => (text === 'go' && step === 0 ? first : [{ text: 'Fine.' }]),
-    { tools: { boom } as ToolSet, hooks: (event) => log.push(event), modelRetries: 0, ...options },
+    { tools: { boom }, hooks: (event) => log.push(event), modelRetries: 0, ...options },
   )
   return { server, log }
 }
@@ -77,6 +77,10 @@ async function readAll({ url, holdfast }: ChatServer): Promise<Readonly<Record<s
   return seen
 }
 
+/** Where the secret can be read. */
+const leaksOf = (seen: Readonly<Record<string, string>>) =>
+  Object.keys(seen).filter((where) => seen[where]?.includes('hunter2'))
+
 const failuresOf = ({ log }: Failing) => log.filter((event) => event.type === 'failed')
 
 const policies = { policies: { boom: { approval: () => Promise.reject(new Error(secret)) } } }
@@ -96,9 +100,7 @@ describe('what went wrong in the host’s own code', () => {
         answer,
         ...(await readAll(failing.server)),
       }
-      for (const [where, text] of Object.entries(seen)) {
-        expect(text, where).not.toContain('hunter2')
-      }
+      expect(leaksOf(seen)).toEqual([])
       const [failure] = failuresOf(failing)
       expect(failure).toMatchObject({
         source,
@@ -190,7 +192,7 @@ describe('what went wrong in the host’s own code', () => {
     await record('u1', raw())
     await record('u2', worded())
     const seen = await readAll(server)
-    for (const [where, text] of Object.entries(seen)) expect(text, where).not.toContain('hunter2')
+    expect(leaksOf(seen)).toEqual([])
     expect(seen['page ui']).toContain('Out of tea.')
     expect(seen['page ui']).toContain('The kettle is cold.')
     expect(log.filter(({ type }) => type === 'failed')).toHaveLength(3)

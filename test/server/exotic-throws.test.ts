@@ -8,7 +8,7 @@ import { createFixture, messageId } from '../engine/fixture.ts'
 /** Whatever is done with it throws, and that throws as well when it is looked at. */
 function hostile(depth = 0): object {
   const fail = (): never => {
-    throw depth > 3 ? new Error('deep') : hostile(depth + 1)
+    throw depth > 3 ? new Error('deep') : (hostile(depth + 1) as Error)
   }
   const traps: ProxyHandler<Error> = {
     get: fail,

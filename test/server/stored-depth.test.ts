@@ -9,7 +9,7 @@ import { type ChatServer, startChatServer } from './chat-server.ts'
 interface Opened {
   readonly store: Store
   /** Writes past the store, as a version without bounds would have. */
-  write(sql: string, value: string): Promise<void>
+  readonly write: (sql: string, value: string) => Promise<void>
 }
 
 const stores: Readonly<Record<string, () => Promise<Opened>>> = {
