@@ -27,7 +27,7 @@ export interface DemoToolsOptions {
 export interface DemoTools {
   readonly tools: ToolSet
   readonly policies: Readonly<Record<string, ToolPolicy>>
-  /** What goes wrong in the demo is made up as well, and shown. */
+  /** What goes wrong in these tools is made up as well, and shown. */
   readonly errorText: ErrorText
 }
 
@@ -84,7 +84,8 @@ export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
   }
   const free: ToolPolicy = { approval: 'never', repeatable: true, version: demoVersion }
   const policies = Object.keys(tools).map((name) => [name, careful[name] ?? free] as const)
-  const errorText: ErrorText = (_, { message, sentence }) => message || sentence
+  // Of a model, which may be a real one beside these tools, nothing is shown that it did not mean to say.
+  const errorText: ErrorText = (_, { source, message }) => (source === 'model' ? '' : message)
   return { tools, policies: Object.fromEntries(policies), errorText }
 }
 
