@@ -37,6 +37,7 @@ export {
 } from './audit/check-store.ts'
 export type { Problem, ProblemKind } from './audit/problem.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
+export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
 export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options.ts'
 export type { Recording } from './engine/record.ts'

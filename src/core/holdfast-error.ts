@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'backend'
   /** A place in a history that the thread no longer has (OP6). */
   | 'other-history'
+  /** An id is in use for something else. */
+  | 'conflict'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -7,6 +7,7 @@ import { parseAnswers } from '../protocol/chat-body.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
+import { createFailureWords } from './failure-words.ts'
 import { toKnownTurn } from './known-turn.ts'
 import { addToolOutputs, toToolOutput } from './add-tool-outputs.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
@@ -85,6 +86,9 @@ export async function record(
         turnId,
         ledger,
         hooks,
+        words: createFailureWords({ threadId, turnId }, engine.options.errorText, (where, error) =>
+          hooks.failed(where, error),
+        ),
       })
       begun.resolve(recorded)
       return recorded.run

@@ -1,3 +1,4 @@
+import { toReadableThrown } from '../core/error-text.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { createServerContext } from './context.ts'
 import { addCorsHeaders, answerPreflight } from './cors.ts'
@@ -49,8 +50,8 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
         const ownerId = match.route.isPublic === true ? nobody : await identify(request, options)
         return await match.route.handle({ request, url, params: match.params, ownerId })
       } catch (thrown) {
-        error = thrown
-        return toErrorResponse(thrown)
+        error = toReadableThrown(thrown)
+        return toErrorResponse(error)
       }
     }
     const response = await respond()
@@ -73,8 +74,8 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
 function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
   try {
     log?.(record)
-  } catch (error) {
-    logToStandardError(error)
+  } catch (thrown) {
+    logToStandardError(toReadableThrown(thrown))
   }
   if (log !== undefined || record.error === undefined) return
   // A database that is away is no bug of ours: one line for each request, and not where it was met.

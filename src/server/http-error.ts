@@ -12,6 +12,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'no-model': 409,
   backend: 502,
   'other-history': 409,
+  conflict: 409,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

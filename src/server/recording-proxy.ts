@@ -1,4 +1,5 @@
 import { callback, checkOptions, type OptionTable } from '../core/check-options.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import type { RecordRequest } from '../engine/record-request.ts'
 import type { Json } from '../core/json.ts'
@@ -116,8 +117,8 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
             throw notFound('thread')
         }
       })
-    } catch (error) {
-      return toErrorResponse(error)
+    } catch (thrown) {
+      return toErrorResponse(toReadableThrown(thrown))
     }
   }
 }

@@ -6,6 +6,7 @@ import { parsePlaceText, placeAfter, toPlaceText } from '../../protocol/place-te
 import { isOtherHistory } from '../../store/place-evidence.ts'
 import type { Store, StoredChange } from '../../store/store.ts'
 import type { Frame } from '../../engine/live-window.ts'
+import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
@@ -55,6 +56,11 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
+const toClientChange = (change: StoredChange): StoredChange =>
+  change.kind === 'turn'
+    ? { ...change, turn: toClientMessage(change.turn) }
+    : { ...change, event: toClientEvent(change.event) }
+
 interface EncodedFrame {
   readonly bytes: Uint8Array
   /** The last seq that it says. */
@@ -68,7 +74,7 @@ const encoded = new WeakMap<Frame, EncodedFrame>()
 function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   const known = after === frame.after ? encoded.get(frame) : undefined
   if (known !== undefined) return known
-  const each = toEventFrames(after, frame.changes)
+  const each = toEventFrames(after, frame.changes.map(toClientChange))
   const ends = new Map(frame.changes.map((change) => [change.seq, change]))
   const text = each.map((one) => `id: ${idOf(one, ends, frame)}\n${sseData(one)}`).join('')
   const made = { bytes: encoder.encode(text), seq: each.at(-1)?.seq ?? after }
