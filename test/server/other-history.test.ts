@@ -24,7 +24,7 @@ function openPlace() {
       recoverEveryMs: 0,
       textDelayMs: 0,
     })
-    handle = createHandler(holdfast)
+    handle = createHandler(holdfast, { localOnly: true })
     current = {
       store,
       close: async () => {
