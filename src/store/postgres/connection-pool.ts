@@ -151,7 +151,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const found = takeIdle()
       if (found !== undefined) return found
       // While one tries whether the server is back, nobody else need wait to hear the same.
-      if (failure !== null && opening > 0) return Promise.reject(failure as Error)
+      if (failure !== null && opening > 0) return Promise.reject(failure)
       return count < size ? connect() : wait()
     },
 
