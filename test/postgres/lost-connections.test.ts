@@ -4,7 +4,7 @@ import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
 import type { Append, PlannedCommit } from '../../src/store/plan-commit.ts'
 import type { ChangeNotification, Store } from '../../src/store/store.ts'
-import { commitTogether, planAll } from '../../src/testing/append-events.ts'
+import { commitTogether, planAll } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseMessageId } from '../../src/core/ids.ts'
 import { type PostgresStoreOptions, postgres } from '../../src/store/postgres/index.ts'
 import type { ChangeNotification, Store } from '../../src/store/store.ts'
-import { planAll } from '../../src/testing/append-events.ts'
+import { planAll } from '../../src/testing/store-rules/append-events.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,

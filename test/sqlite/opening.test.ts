@@ -9,7 +9,7 @@ import { eventsWithoutRowid } from '../../src/store/sqlite/migrations/0002-event
 import { allMigrations } from '../../src/store/sqlite/migrations/all-migrations.ts'
 import { isCurrentDatabase, migrate } from '../../src/store/sqlite/open-database.ts'
 import type { Store } from '../../src/store/store.ts'
-import { appendEvents, commitTogether } from '../../src/testing/append-events.ts'
+import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')
