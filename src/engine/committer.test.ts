@@ -154,23 +154,113 @@ describe('a thread whose row is held', () => {
     expect(told()).toEqual({ a: 'appended', c: 'appended', d: 'appended' })
     expect(groups).toEqual([['a', 'b', 'c'], ['d'], ['b']])
     until(null)
-    await clock.advance(20)
+    await clock.advance(40)
     expect(told()).toMatchObject({ b: 'appended' })
     expect(groups.at(-1)).toEqual(['b'])
     expect(clock.timers()).toEqual([])
   })
 
-  it('[LG3a] for ten seconds is told so, and nothing of it was stored', async () => {
-    const { run, createRunning, told, until, commitDirectly, clock, stored } = open()
-    await createRunning('b')
-    until(held('b', commitDirectly))
+  it.each([
+    ['person', 5_000],
+    ['run', 60_000],
+  ] as const)(
+    '[LG3a] for too long: a %s is told so, and nothing of it was stored',
+    async (who, limitMs) => {
+      const engine = open()
+      const { createRunning, told, until, commitDirectly, clock, stored } = engine
+      await createRunning('b')
+      until(held('b', commitDirectly))
+      engine[who]('b')
+      await clock.advance(limitMs - 1)
+      expect(told()).toEqual({})
+      // The longest pause between two tries.
+      await clock.advance(501)
+      expect(told()).toEqual({ b: 'store-locked' })
+      expect(await stored('b')).toBe(0)
+      expect(clock.timers()).toEqual([])
+    },
+  )
+
+  it('[LG3a HT1] counts as interrupted where nothing else gets through, and a server with several of them is not ready', async () => {
+    const { committer, run, createRunning, until, clock, commitDirectly, told } = open()
+    await createRunning('a', 'b')
+    until(async (plans) => plans.map(() => ({ kind: 'busy' })))
+    run('a')
+    await clock.advance(4_000)
+    expect([committer.saving, committer.problem()]).toEqual(['interrupted', null])
     run('b')
-    await clock.advance(9_980)
-    expect(told()).toEqual({})
-    await clock.advance(20)
-    expect(told()).toEqual({ b: 'store-locked' })
-    expect(await stored('b')).toBe(0)
-    expect(clock.timers()).toEqual([])
+    await clock.advance(10)
+    expect(committer.problem()).toMatchObject({ kind: 'commits-waiting' })
+    until(held('b', commitDirectly))
+    await clock.advance(500)
+    // One of them is through: the other's lock is its own.
+    expect(told()).toEqual({ a: 'appended' })
+    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
+  })
+})
+
+describe('a store that gives no answer', () => {
+  it('[LG3a HT1] is not ready after three seconds, and nobody but a run waits behind it', async () => {
+    const { committer, run, person, createRunning, until, clock, commitDirectly, told } = open()
+    await createRunning('r1', 'r2')
+    const gate = Promise.withResolvers<void>()
+    until(async (plans) => {
+      await gate.promise
+      return commitDirectly(plans)
+    })
+    run('r1')
+    await clock.advance(1_000)
+    person('p1')
+    run('r2')
+    await clock.advance(1_999)
+    expect([told(), committer.problem()]).toEqual([{}, null])
+    await clock.advance(1)
+    expect(committer.problem()).toEqual({ kind: 'commits-waiting', ms: 3_000 })
+    person('p2')
+    await settled()
+    expect(told()).toEqual({ p1: 'store-unreachable', p2: 'store-unreachable' })
+    gate.resolve()
+    await settled()
+    expect(told()).toMatchObject({ r1: 'appended', r2: 'appended' })
+    expect([committer.saving, committer.problem(), clock.timers()]).toEqual(['ok', null, []])
+  })
+
+  it('[LG3b] says that it has to look for it: runs bring the same commit again, others are told of the doubt', async () => {
+    const { run, person, createRunning, until, clock, told, groups } = open()
+    await createRunning('r')
+    const lost = new HoldfastError('store-unreachable', 'Lost.', { isInDoubt: true })
+    const seen: PlannedCommit[] = []
+    until((plans) => {
+      seen.push(...plans)
+      return Promise.reject(lost)
+    })
+    run('r')
+    person('p')
+    await settled()
+    expect(told()).toEqual({ p: 'store-unreachable' })
+    until(null)
+    await clock.advance(100)
+    expect(told()).toMatchObject({ r: 'appended' })
+    expect(groups).toEqual([['r', 'p'], ['r']])
+  })
+})
+
+describe('a store whose disk is full', () => {
+  it('[LG3a HT1] is not ready until something was stored, or for as long as nobody tries', async () => {
+    const { committer, person, submit, until, clock, told } = open()
+    const full = new HoldfastError('store-full', 'Full.', { isTemporary: true })
+    until(() => Promise.reject(full))
+    person('p')
+    await settled()
+    expect(told()).toEqual({ p: 'store-full' })
+    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
+    until(null)
+    // What writes nothing does not show that there is room.
+    submit('nobody', { events: [], create: undefined as never })
+    await settled()
+    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
+    await clock.advance(15_000)
+    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
   })
 })
 

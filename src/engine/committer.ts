@@ -74,11 +74,13 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
 
   const drain = async () => {
     while (queue.length > 0) {
-      const group = queue
-      queue = []
       // Those that somebody holds come by themselves: the others must not wait for the same locks again.
-      await commitGroup(group.filter(({ busy }) => busy === 0))
-      await commitGroup(group.filter(({ busy }) => busy > 0))
+      // Told apart before either is written, or one that is found held now would be written twice.
+      const fresh = queue.filter(({ busy }) => busy === 0)
+      const triedBefore = queue.filter(({ busy }) => busy > 0)
+      queue = []
+      await commitGroup(fresh)
+      await commitGroup(triedBefore)
     }
     isDraining = false
   }
