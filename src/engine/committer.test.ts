@@ -1,84 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createScriptedClock, settled } from '../../test/support/scripted-clock.ts'
+import {
+  inDoubt,
+  openCommitter as open,
+  type Reaction,
+  temporary,
+} from '../../test/support/committer-harness.ts'
+import { settled } from '../../test/support/scripted-clock.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
-import { memory } from '../store/memory/memory-store.ts'
-import { type Append, type PlannedCommit, planCommit } from '../store/plan-commit.ts'
-import type { AppendResult, Store } from '../store/store.ts'
-import { createCommitter } from './committer.ts'
-
-/** What the store does with the next group; without it, what the memory store does. */
-type Reaction = (plans: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
-
-function open() {
-  const clock = createScriptedClock()
-  const inner = memory({ now: clock.now })
-  const groups: string[][] = []
-  const seen: (readonly [number, number])[] = []
-  let react: Reaction | null = null
-  const store: Store = {
-    ...inner,
-    commit(plans) {
-      groups.push(plans.map(({ append }) => append.threadId))
-      return react === null ? inner.commit(plans) : react(plans)
-    },
-  }
-  const committer = createCommitter(store, clock, {
-    committed: (appends, events) => seen.push([appends, events]),
-  })
-  const told = new Map<string, string>()
-  const fences = new Map<string, number>()
-  const submit = (name: string, append: Partial<Append> = {}) => {
-    void committer.submit(plan(name, append)).then(
-      (result) => told.set(name, result.kind),
-      (error: unknown) =>
-        told.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
-    )
-  }
-  return {
-    clock,
-    committer,
-    groups,
-    seen,
-    submit,
-    /** A message of a person: it makes the thread and takes the lease. */
-    person: (name: string) => submit(name),
-    /** A write of a run that holds the lease. The threads of runs are there. */
-    run: (name: string) => submit(name, { lease: { kind: 'hold', fence: fences.get(name) ?? 0 } }),
-    until: (next: Reaction | null) => void (react = next),
-    told: () => Object.fromEntries(told),
-    stored: async (name: string) => (await inner.readThread(parseThreadId(name)))?.seq ?? null,
-    commitDirectly: (plans: readonly PlannedCommit[]) => inner.commit(plans),
-    createRunning: async (...names: readonly string[]) => {
-      const lease = {
-        kind: 'acquire',
-        holder: 'h',
-        ttlMs: 600_000,
-        turnId: parseMessageId('m'),
-      } as const
-      const results = await inner.commit(names.map((name) => plan(name, { lease, events: [] })))
-      for (const [index, result] of results.entries()) {
-        if (result.kind === 'appended') fences.set(names[index] as string, result.fence ?? 0)
-      }
-    },
-  }
-}
-
-function plan(name: string, change: Partial<Append>): PlannedCommit {
-  const message = { type: 'message-added', role: 'user', at: 1, parts: [] } as const
-  const planned = planCommit({
-    threadId: parseThreadId(name),
-    events: [{ ...message, messageId: parseMessageId(`u-${name}`) }],
-    expectedSeq: 0,
-    create: { ownerId: parseOwnerId('o'), title: '', at: 1 },
-    ...change,
-  })
-  if ('kind' in planned) throw new Error(planned.kind)
-  return planned
-}
-
-const temporary = () => new HoldfastError('store-locked', 'Locked.', { isTemporary: true })
-const inDoubt = () => new HoldfastError('store-failed', 'Nobody knows.')
+import type { AppendResult } from '../store/store.ts'
 
 describe('a group', () => {
   it('[LG1] is whatever waits; the next one fills while it is under way', async () => {
@@ -195,71 +124,6 @@ describe('a thread whose row is held', () => {
     await clock.advance(500)
     // One of them is through: the other's lock is its own.
     expect(told()).toEqual({ a: 'appended' })
-    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
-  })
-})
-
-describe('a store that gives no answer', () => {
-  it('[LG3a HT1] is not ready after three seconds, and nobody but a run waits behind it', async () => {
-    const { committer, run, person, createRunning, until, clock, commitDirectly, told } = open()
-    await createRunning('r1', 'r2')
-    const gate = Promise.withResolvers<void>()
-    until(async (plans) => {
-      await gate.promise
-      return commitDirectly(plans)
-    })
-    run('r1')
-    await clock.advance(1_000)
-    person('p1')
-    run('r2')
-    await clock.advance(1_999)
-    expect([told(), committer.problem()]).toEqual([{}, null])
-    await clock.advance(1)
-    expect(committer.problem()).toEqual({ kind: 'commits-waiting', ms: 3_000 })
-    person('p2')
-    await settled()
-    expect(told()).toEqual({ p1: 'store-unreachable', p2: 'store-unreachable' })
-    gate.resolve()
-    await settled()
-    expect(told()).toMatchObject({ r1: 'appended', r2: 'appended' })
-    expect([committer.saving, committer.problem(), clock.timers()]).toEqual(['ok', null, []])
-  })
-
-  it('[LG3b] says that it has to look for it: runs bring the same commit again, others are told of the doubt', async () => {
-    const { run, person, createRunning, until, clock, told, groups } = open()
-    await createRunning('r')
-    const lost = new HoldfastError('store-unreachable', 'Lost.', { isInDoubt: true })
-    const seen: PlannedCommit[] = []
-    until((plans) => {
-      seen.push(...plans)
-      return Promise.reject(lost)
-    })
-    run('r')
-    person('p')
-    await settled()
-    expect(told()).toEqual({ p: 'store-unreachable' })
-    until(null)
-    await clock.advance(100)
-    expect(told()).toMatchObject({ r: 'appended' })
-    expect(groups).toEqual([['r', 'p'], ['r']])
-  })
-})
-
-describe('a store whose disk is full', () => {
-  it('[LG3a HT1] is not ready until something was stored, or for as long as nobody tries', async () => {
-    const { committer, person, submit, until, clock, told } = open()
-    const full = new HoldfastError('store-full', 'Full.', { isTemporary: true })
-    until(() => Promise.reject(full))
-    person('p')
-    await settled()
-    expect(told()).toEqual({ p: 'store-full' })
-    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
-    until(null)
-    // What writes nothing does not show that there is room.
-    submit('nobody', { events: [], create: undefined as never })
-    await settled()
-    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
-    await clock.advance(15_000)
     expect([committer.saving, committer.problem()]).toEqual(['ok', null])
   })
 })
