@@ -63,6 +63,8 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   let since: number | null = null
   let storedAt = Number.NEGATIVE_INFINITY
   let fault: { readonly error: HoldfastError; readonly at: number } | null = null
+  /** Why the write under way is being tried again; null while it is the first try. */
+  let retriedAfter: unknown = null
   const going = new AbortController()
 
   const enqueue = (waiting: Waiting) => {
@@ -74,11 +76,13 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
 
   const drain = async () => {
     while (queue.length > 0) {
-      const group = queue
-      queue = []
       // Those that somebody holds come by themselves: the others must not wait for the same locks again.
-      await commitGroup(group.filter(({ busy }) => busy === 0))
-      await commitGroup(group.filter(({ busy }) => busy > 0))
+      // Told apart before either is written, or one that is found held now would be written twice.
+      const fresh = queue.filter(({ busy }) => busy === 0)
+      const triedBefore = queue.filter(({ busy }) => busy > 0)
+      queue = []
+      await commitGroup(fresh)
+      await commitGroup(triedBefore)
     }
     isDraining = false
   }
@@ -97,6 +101,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       }
     }
     since = null
+    retriedAfter = null
   }
 
   const commitOnce = async (group: readonly Waiting[], started: number) => {
@@ -152,6 +157,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       waiting.reject(error)
     }
     if (patient.length === 0) return []
+    retriedAfter = error
     // Nor can those wait who came meanwhile, unless they are runs.
     refuseQueued(unstoredFault(error))
     await wait(clock, retryMs, going.signal)
@@ -200,7 +206,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
         const waiting = { commit, since: clock.now(), resolve, reject, busy: 0 }
         if (isOfRun(waiting) || since === null) enqueue(waiting)
         // Behind a write that is being tried again, or gets no answer, nobody but a run can wait.
-        else if (fault !== null) reject(unstoredFault(fault.error))
+        else if (retriedAfter !== null) reject(unstoredFault(retriedAfter))
         else if (waitingMs() >= overdueMs) reject(overdueFault())
         else enqueueBehind(waiting)
       }),

@@ -42,7 +42,7 @@ async function plan(store: Store, events: Parameters<typeof append>[1], lease?: 
 }
 
 describe('a connection on which nothing comes through any more', () => {
-  it('[LG3a] is replaced: a commit that did not reach the server is written on another, once', async () => {
+  it('[LG3b] is replaced: a commit that did not reach the server is written on another, once', async () => {
     const { line, store, beside } = await openStores()
     await append(store, [message(1)])
     const commit = await plan(beside, [message(2)])
@@ -57,7 +57,7 @@ describe('a connection on which nothing comes through any more', () => {
     ['the beginning of a turn', [message(2), started(), ...text('Hi')]],
     ['a turn that begins and ends', [message(2), started(), ...text('Hi'), ended()]],
   ])(
-    '[LG3a LG1] whose answer is lost has stored %s: it is found, and not written again',
+    '[LG3b LG1] whose answer is lost has stored %s: it is found, and not written again',
     async (_, events) => {
       const { line, store, beside } = await openStores()
       await append(store, [message(1)])
@@ -72,7 +72,7 @@ describe('a connection on which nothing comes through any more', () => {
     },
   )
 
-  it('[LG3a CR2] tells a run that its end was stored, and the lease given back', async () => {
+  it('[LG3b CR2] tells a run that its end was stored, and the lease given back', async () => {
     const { line, store, beside } = await openStores()
     const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
     const begin = await plan(beside, [message(1), started(), ...text('Hi'), recorded()], { lease })
@@ -90,7 +90,7 @@ describe('a connection on which nothing comes through any more', () => {
     expect(await store.commit([again])).toMatchObject([{ kind: 'appended', seq: 9 }])
   })
 
-  it('[LG3a] says that a commit is in doubt while nobody can be asked, and finds it when it is brought again', async () => {
+  it('[LG3b] says that a commit is in doubt while nobody can be asked, and finds it when it is brought again', async () => {
     const { line, store, beside } = await openStores()
     await append(store, [message(1)])
     const commits = [await plan(beside, [message(2)])]
@@ -135,7 +135,7 @@ describe('a connection on which nothing comes through any more', () => {
 })
 
 describe('a server process that stands still', () => {
-  it('[LG3a LG1] is left behind; what it does when it goes on changes nothing', async ({
+  it('[LG3b LG1] is left behind; what it does when it goes on changes nothing', async ({
     skip,
   }) => {
     const { database, store, beside } = await openStores()

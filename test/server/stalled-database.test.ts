@@ -71,7 +71,7 @@ function follow(response: Response) {
 const threads = ['a', 'b', 'c']
 
 describe('while packets to the database vanish', () => {
-  it('[LG3a LG1] answers go on over other connections, and everything is stored once', async () => {
+  it('[LG3b LG1] answers go on over other connections, and everything is stored once', async () => {
     const { url } = await openDatabase()
     const line = await openTcpLine(url)
     const store = postgres(line.url, { statementTimeoutMs: 1_500, connectTimeoutMs: 1_000 })

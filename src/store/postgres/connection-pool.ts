@@ -43,7 +43,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   let count = 0
   let opening = 0
   /** Why the last attempt to connect failed; null once one has worked. */
-  let failure: unknown = null
+  let failure: Error | null = null
   let suspectSince = Number.NEGATIVE_INFINITY
   const ended = Promise.withResolvers<void>()
   let isEnding = false
@@ -79,7 +79,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       })
       return connection
     } catch (error) {
-      failure = error
+      failure = error instanceof Error ? error : new Error(String(error))
       throw error
     } finally {
       opening--

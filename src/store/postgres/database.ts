@@ -51,7 +51,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const serverLimitMs = Math.ceil(statementTimeoutMs * 0.8)
   const lockMs = Math.ceil(statementTimeoutMs * 0.6)
   const configOf = (index: number): pg.ClientConfig => ({
-    connectionString: hosts.urls[index] as string,
+    connectionString: hosts.urls[index],
     application_name: 'holdfast',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
