@@ -6,6 +6,7 @@ import { benchFold } from './fold.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchSize } from './size.ts'
+import { benchSlowReaders } from './slow-readers.ts'
 import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
@@ -21,6 +22,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   decision: benchDecision,
   threads: benchThreads,
   'fan-out': benchFanOut,
+  'slow-readers': benchSlowReaders,
   load: benchLoad,
   soak: benchSoak,
   transfer: benchTransfer,
