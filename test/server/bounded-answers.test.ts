@@ -35,7 +35,8 @@ async function startWithThread(id: string, sizes: readonly number[], options?: C
     headers: { 'content-type': 'application/json', 'x-owner': 'ana' },
     body: JSON.stringify({ threads: [{ id, messages }] }),
   })
-  expect(response.status, await response.text()).toBe(200)
+  await response.text()
+  expect(response.status).toBe(200)
   return server
 }
 
@@ -81,10 +82,8 @@ it('[OP7a] a turn that is too large comes without its results, and says where th
     output === undefined ? [] : [output],
   )
   expect(outputs).toEqual(Array.from({ length: 6 }, () => ({ 'holdfast:lazy': lazy })))
-  const { href } = (outputs?.[2] as { readonly 'holdfast:lazy': { readonly href: string } })[
-    'holdfast:lazy'
-  ]
-  const call = (await (await fetch(`${url}${href}`)).json()) as { readonly result: string }
+  const hrefs = [...pageText.matchAll(/"href":"([^"]+)"/g)].map(([, href]) => href)
+  const call = (await (await fetch(`${url}${hrefs[2]}`)).json()) as { readonly result: string }
   expect(call.result).toBe('2'.repeat(million))
 
   const turnId = 't-a0'
@@ -94,8 +93,8 @@ it('[OP7a] a turn that is too large comes without its results, and says where th
     `/api/messages/${turnId}/tool-calls`,
   ]) {
     const text = await (await fetch(`${url}${path}`)).text()
-    expect(text.length, path).toBeLessThan(20_000)
-    expect(text.match(/holdfast:lazy/g), path).toHaveLength(6)
+    expect([path, text.length < 20_000]).toEqual([path, true])
+    expect([path, text.match(/holdfast:lazy/g)?.length]).toEqual([path, 6])
   }
   const events = await fetch(`${url}/api/threads/t/events`)
   const reader = (events.body as ReadableStream<Uint8Array>).getReader()
@@ -175,7 +174,7 @@ it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async (
   )
   const trickle = await askAndStop(url, '/api/threads/t/events', 'ben')
   const closed = once(trickle, 'close')
-  const timer = setInterval(() => trickle.read(1), 20)
+  const timer = setInterval(() => void trickle.read(1), 20)
   onTestFinished(() => clearInterval(timer))
   while (holdfast.metrics().followers > 0) await sleep(20)
   clearInterval(timer)
