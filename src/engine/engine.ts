@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Instructions, LanguageModel } from 'ai'
 import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
-import type { ResultMode, Store } from '../store/store.ts'
+import type { Page, ResultMode, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
 import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
@@ -192,17 +193,28 @@ export async function readTurn(
   throw new HoldfastError('message-not-found', 'There is no such message.')
 }
 
+/** In pages, so that the history of one thread is not one long piece of work to everybody else. */
 async function readHistory(
   store: Store,
   threadId: ThreadId,
   turn: Turn,
 ): Promise<readonly Message[]> {
-  const page = await store.readPage({
-    threadId,
-    limit: longestHistory,
-    before: turn.seq,
-    live: 'include',
-    results: 'full',
-  })
-  return page?.messages.toReversed() ?? []
+  const messages: Message[] = []
+  for (let before: Seq | undefined = turn.seq; before !== undefined;) {
+    const page: Page | null = await store.readPage({
+      threadId,
+      limit: longestHistory - messages.length,
+      before,
+      live: 'include',
+      results: 'full',
+      maxBytes: historyBytesAtOnce,
+    })
+    messages.push(...(page?.messages ?? []))
+    const hasMore = page?.hasMore === true && messages.length < longestHistory
+    before = hasMore ? page.messages.at(-1)?.seq : undefined
+    if (before !== undefined) await setImmediate()
+  }
+  return messages.toReversed()
 }
+
+const historyBytesAtOnce = 1_048_576

@@ -182,8 +182,9 @@ export function createHub(store: Store): Hub {
         // How far the database went when it was last read for this follower.
         let end: Seq = after
         const readOlder = async (from: Seq): Promise<Frame> => {
-          const older = await readOlderFrame(liveWindow, from, () =>
-            gate(() => read(threadId, from)),
+          // Also where another has read it: to send it on is work that others must get between.
+          const older = await gate(() =>
+            readOlderFrame(liveWindow, from, () => read(threadId, from)),
           )
           end = older.seq > from ? older.end : from
           return older

@@ -1,7 +1,7 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
-import { callsOf, type Turn } from '../core/message.ts'
+import { hasOmittedOutput, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Store } from '../store/store.ts'
 import type { LazyHref } from '../views/lazy-output.ts'
@@ -62,7 +62,7 @@ export async function* streamTurn(
   let cursor = createUiChunkCursor(withDefined({}, { sdk, sent, lazyHref }))
   let turn = stored ?? (await gate(() => readTurn(feed.store, threadId, turnId, 'bounded')))
   // A result that was left out stays so: what this process has folded has it, and would send it after all.
-  let isLean = hasOmitted(turn)
+  let isLean = hasOmittedOutput(turn)
   const move = (): TurnMove => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor
@@ -73,15 +73,12 @@ export async function* streamTurn(
   for await (const frame of feed.subscribe(threadId, turn.lastSeq, signal, gate)) {
     const folded = frame.turn?.id === turnId && !isLean ? frame.turn : undefined
     turn = folded ?? foldFrame(turn, frame)
-    isLean ||= folded === undefined && hasOmitted(turn)
+    isLean ||= folded === undefined && hasOmittedOutput(turn)
     yield move()
     if (turn.progress.status !== 'running') return
   }
   if (!signal.aborted) throw new TurnStreamBroken('The turn can no longer be followed here.')
 }
-
-const hasOmitted = (turn: Turn): boolean =>
-  [...callsOf(turn)].some((call) => call.state === 'succeeded' && call.output.kind === 'omitted')
 
 function foldFrame(turn: Turn, { changes }: Frame): Turn {
   const ended = changes.findLast((change) => change.kind === 'turn' && change.turn.id === turn.id)

@@ -10,8 +10,10 @@ export interface FairReads {
   wake(): void
 }
 
+/** The rest of the connections to a database is for those who write. */
 const atOnce = 4
-const atOncePerOwner = 2
+/** What is made of a read is work of the one thread too: two at once are one long pause for everybody else. */
+const atOncePerOwner = 1
 
 export function createFairReads(hasRoom: (ownerId: string) => boolean): FairReads {
   /** In the order in which owners come next. */

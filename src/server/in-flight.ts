@@ -10,7 +10,7 @@ export interface InFlight {
   /** Refuses with 429 while the owner, or the process, has too much that is not taken. */
   admit(ownerId: string): void
   /** Whether the owner may have another read made for them now. */
-  hasRoom(ownerId: string): boolean
+  hasRoom(this: void, ownerId: string): boolean
   meterOf(ownerId: string): ByteMeter
   readonly bytes: number
 }
