@@ -1,6 +1,8 @@
 /** A value that can be watched: what `useSyncExternalStore` and every other framework can bind to. */
 export interface ExternalStore<Value> {
+  /** The same object as before while nothing changed. */
   readonly getSnapshot: () => Value
+  /** Called after each change until what it returns is called. The first listener starts the work, the last one ends it. */
   readonly subscribe: (listener: () => void) => () => void
 }
 
@@ -43,7 +45,20 @@ export function createExternalStore<Value>(
       const next = change(value)
       if (next === value) return
       value = next
-      for (const listener of [...listeners, ...observers]) listener()
+      for (const listener of [...listeners, ...observers]) callSafely(listener)
     },
+  }
+}
+
+/** A listener that throws takes nothing from the others, nor from whoever made the change; it is reported. */
+function callSafely(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    if (typeof globalThis.reportError === 'function') globalThis.reportError(error)
+    else
+      queueMicrotask(() => {
+        throw error
+      })
   }
 }

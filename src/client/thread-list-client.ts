@@ -1,27 +1,44 @@
 import { checkOptions } from '../core/check-options.ts'
+import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
+/** A thread as the list shows it. */
 export interface ThreadItem {
   readonly id: string
   readonly title: string
+  /** When it was made, as an ISO date. */
   readonly createdAt: string
+  /** When the last message or turn began or ended, as an ISO date. */
   readonly updatedAt: string
+  /** The number of its last change. */
   readonly seq: number
 }
 
+/** The list of threads at one moment. */
 export interface ThreadListSnapshot {
+  /** `failed`: the last read failed; `threads` are those of the read before. */
   readonly status: 'loading' | 'ready' | 'failed'
+  /** Newest activity first, as far as they have been loaded. */
   readonly threads: readonly ThreadItem[]
+  /** There are older ones. */
   readonly hasMore: boolean
+  /** Why the last read failed. */
   readonly error?: string
 }
 
+/** The list of threads, and what can be done with it. */
 export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
+  /** Reads the first page again. Never rejects: a failure is in the snapshot. */
   readonly refresh: () => Promise<void>
+  /** Reads the next page; rejects when that fails. Does nothing at the end of the list. */
   readonly loadMore: () => Promise<void>
+  /** Gives a thread another title; rejects when that fails, and the list stays as it was. */
   readonly rename: (id: string, title: string) => Promise<void>
-  /** Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`. */
+  /**
+   * Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`, or when it could not be
+   * deleted: then `commit` rejects.
+   */
   readonly remove: (id: string) => {
     readonly commit: () => Promise<void>
     readonly undo: () => void
@@ -40,6 +57,8 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
   let cursor: string | null = null
+  /** What was deleted since the list was asked for last. An answer to an earlier asking is of no use. */
+  let deleted = new Set<string>()
 
   const store = createExternalStore<ThreadListSnapshot>(
     { status: 'loading', threads: [], hasMore: false },
@@ -49,7 +68,7 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     },
   )
 
-  const show = (status: ThreadListSnapshot['status'], error?: string) =>
+  const show = (status = store.getSnapshot().status, error?: string) =>
     store.update(() => ({
       status,
       threads: all.filter(({ id }) => !removed.has(id)),
@@ -63,13 +82,16 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     )
 
   const refresh = async () => {
+    const asked = new Set<string>()
+    deleted = asked
     try {
       const page = await read(null)
-      all = page.results
+      if (deleted !== asked) return
+      all = page.results.filter(({ id }) => !asked.has(id))
       cursor = page.nextCursor
       show('ready')
     } catch (error) {
-      show('failed', error instanceof Error ? error.message : String(error))
+      if (deleted === asked) show('failed', error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -78,8 +100,10 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     refresh,
     async loadMore() {
       if (cursor === null) return
+      const asked = deleted
       const page = await read(cursor)
-      const known = new Set(all.map(({ id }) => id))
+      if (deleted !== asked) return
+      const known = new Set([...all.map(({ id }) => id), ...asked])
       all = [...all, ...page.results.filter(({ id }) => !known.has(id))]
       cursor = page.nextCursor
       show('ready')
@@ -89,21 +113,31 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
         title,
       })
       all = all.map((thread) => (thread.id === id ? renamed : thread))
-      show('ready')
+      show()
     },
     remove(id) {
       removed.add(id)
-      show('ready')
+      show()
+      const undo = () => {
+        removed.delete(id)
+        show()
+      }
       return {
         async commit() {
-          await api.delete(`/api/threads/${encodeURIComponent(id)}`)
+          try {
+            await api.delete(`/api/threads/${encodeURIComponent(id)}`)
+          } catch (error) {
+            const isGone = error instanceof ApiError && error.status === 404
+            if (!isGone) {
+              undo()
+              throw error
+            }
+          }
+          deleted.add(id)
           all = all.filter((thread) => thread.id !== id)
           removed.delete(id)
         },
-        undo() {
-          removed.delete(id)
-          show('ready')
-        },
+        undo,
       }
     },
   }

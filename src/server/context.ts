@@ -1,5 +1,5 @@
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { createFairReads, type FairReads } from './fair-reads.ts'
@@ -78,7 +78,10 @@ function createOwnerCounter(
 /** The thread that a request is about, if it is the caller's own; anyone else's is not there (HT2). */
 export const threadOf = ({ params }: RouteRequest): ThreadId => parseThreadId(params['id'])
 
-export async function findThread(context: ServerContext, request: RouteRequest): Promise<Thread> {
+export async function findThread(
+  context: ServerContext,
+  request: RouteRequest,
+): Promise<ThreadRecord> {
   return readOwned(context, request, threadOf(request))
 }
 
@@ -86,12 +89,12 @@ export async function readOwned(
   { holdfast }: ServerContext,
   request: RouteRequest,
   id: ThreadId,
-): Promise<Thread> {
+): Promise<ThreadRecord> {
   return asOwned(await holdfast.store.readThread(id), request)
 }
 
 /** Another owner's thread is as if it were not there (HT2). */
-export function asOwned(thread: Thread | null, { ownerId }: RouteRequest): Thread {
+export function asOwned(thread: ThreadRecord | null, { ownerId }: RouteRequest): ThreadRecord {
   if (thread === null || thread.ownerId !== ownerId) throw notFound('thread')
   return thread
 }

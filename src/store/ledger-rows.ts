@@ -9,7 +9,6 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
-import { placesToRead, planPage } from '../paging/plan-page.ts'
 import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
   Changes,
@@ -117,18 +116,15 @@ export function createLedgerReader(source: LedgerSource) {
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
       const { threadId, limit, results, order = 'newest-first', maxBytes = everything } = query
-      const places = placesToRead(limit)
+      // One more than is shown, so that the page knows whether anything follows (PG1).
+      const places = limit + 1
       const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
       const rows = indexRows(
         await source.readPageRows({ ...query, order, places, mostBytes, maxBytes }),
       )
       if (rows.thread === undefined) return null
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
-      const edges = planPage(
-        shown.map(({ seq }) => seq),
-        limit,
-      )
-      const inside = shown.slice(0, edges.places.length)
+      const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
       const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
@@ -137,7 +133,7 @@ export function createLedgerReader(source: LedgerSource) {
         ownerId,
         seq,
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
-        hasMore: edges.hasMore || rows.unread !== null || count < inside.length,
+        hasMore: shown.length > limit || rows.unread !== null || count < inside.length,
         live,
         ...(query.maxBytes === undefined ? {} : { bytes }),
       }

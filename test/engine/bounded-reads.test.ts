@@ -9,7 +9,7 @@ import {
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { createHub } from '../../src/engine/hub.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { say } from '../../src/testing/store-rules/thread-script.ts'
 import { createFixture, tools } from './fixture.ts'
 
