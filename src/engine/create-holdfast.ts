@@ -124,7 +124,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const chosen = withDefaults(options)
   const newId = options.newId ?? randomId
   const newCallId = (): CallId => parseCallId(newId('call'))
-  const hub = createHub(store)
+  const hub = createHub(store, clock)
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })

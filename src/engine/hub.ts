@@ -3,7 +3,7 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import { jsonLength } from '../store/omit-large-outputs.ts'
 import { isOtherHistory } from '../store/place-evidence.ts'
 import type { Store } from '../store/store.ts'
-import { systemClock, wait } from './clock.ts'
+import { type Clock, systemClock, wait } from './clock.ts'
 import {
   covers,
   createLiveWindow,
@@ -56,7 +56,7 @@ const readAtOnce = 500
 const bytesAtOnce = 262_144
 const readAgainMs = 250
 
-export function createHub(store: Store): Hub {
+export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
   let isClosed = false
@@ -114,7 +114,7 @@ export function createHub(store: Store): Hub {
       } catch (error) {
         const isPassing = error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
         if (!isPassing || isClosed || signal.aborted) throw error
-        await wait(systemClock, readAgainMs, signal)
+        await wait(clock, readAgainMs, signal)
       }
     }
   }
@@ -123,14 +123,14 @@ export function createHub(store: Store): Hub {
     const found = liveWindows.get(threadId)
     // One that has ended is of a thread that is gone: this one was made anew under its id.
     const isGone = found === undefined || found.ended
-    const liveWindow = isGone ? { ...createLiveWindow(), ended: isClosed } : found
+    const liveWindow = isGone ? { ...createLiveWindow(clock), ended: isClosed } : found
     liveWindows.set(threadId, liveWindow)
     liveWindow.holders++
     return liveWindow
   }
   const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
     if (--liveWindow.holders > 0) return
-    clearTimeout(liveWindow.nextRound)
+    liveWindow.cancelRound?.()
     if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 

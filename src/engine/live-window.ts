@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from './clock.ts'
 import type { Seq } from '../core/ids.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { LedgerEvent } from '../core/event.ts'
@@ -59,7 +60,8 @@ export interface LiveWindow {
   readonly waiting: Set<() => void>
   /** When followers were last woken, and the timer by which they will be, if one is set. */
   lastRound: number
-  nextRound: ReturnType<typeof setTimeout> | undefined
+  cancelRound: (() => void) | null
+  readonly clock: Clock
 }
 
 const mostChanges = 1_000
@@ -75,7 +77,7 @@ const longestPauseMs = 1_000
 const fewFollowers = 50
 
 /** Empty, and at no place until the first commit or read gives it one. */
-export const createLiveWindow = (): LiveWindow => ({
+export const createLiveWindow = (clock: Clock = systemClock): LiveWindow => ({
   from: 0,
   to: 0,
   frames: [],
@@ -93,13 +95,14 @@ export const createLiveWindow = (): LiveWindow => ({
   reading: null,
   waiting: new Set(),
   lastRound: 0,
-  nextRound: undefined,
+  cancelRound: null,
+  clock,
 })
 
 export function wakeFollowers(liveWindow: LiveWindow): void {
-  clearTimeout(liveWindow.nextRound)
-  liveWindow.nextRound = undefined
-  liveWindow.lastRound = performance.now()
+  liveWindow.cancelRound?.()
+  liveWindow.cancelRound = null
+  liveWindow.lastRound = liveWindow.clock.now()
   const waiting = [...liveWindow.waiting]
   liveWindow.waiting.clear()
   for (const wake of waiting) wake()
@@ -120,12 +123,15 @@ export function nextChange(liveWindow: LiveWindow, signal: AbortSignal): Promise
 
 export function notifyLiveWindow(liveWindow: LiveWindow, known: Seq): void {
   liveWindow.known = Math.max(liveWindow.known, known)
-  if (liveWindow.nextRound !== undefined && !liveWindow.ended) return
+  if (liveWindow.cancelRound !== null && !liveWindow.ended) return
   const { size } = liveWindow.waiting
   const pauseMs = size <= fewFollowers ? 0 : Math.min(size * pauseMsPerFollower, longestPauseMs)
-  const dueInMs = liveWindow.lastRound + pauseMs - performance.now()
+  // Never longer than the pause: a clock may be put back.
+  const dueInMs = Math.min(pauseMs, liveWindow.lastRound + pauseMs - liveWindow.clock.now())
   if (dueInMs <= 0 || liveWindow.ended) wakeFollowers(liveWindow)
-  else liveWindow.nextRound = setTimeout(() => wakeFollowers(liveWindow), dueInMs)
+  else {
+    liveWindow.cancelRound = liveWindow.clock.after(dueInMs, () => wakeFollowers(liveWindow))
+  }
 }
 
 /** Begins anew further on; whoever is still behind reads the database. */

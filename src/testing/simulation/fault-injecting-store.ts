@@ -205,9 +205,9 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
           readPlace: (thread: ThreadId, seq: Seq) =>
             call('read place', async () => (await store.readPlace?.(thread, seq)) ?? null),
         }),
-    readMessage: (thread, id) => call('read message', () => store.readMessage(thread, id)),
-    findTurn: (id) => call('find turn', () => store.findTurn(id)),
-    readCall: (thread, id) => call('read call', () => store.readCall(thread, id)),
+    readMessage: (...asked) => call('read message', () => store.readMessage(...asked)),
+    findTurn: (...asked) => call('find turn', () => store.findTurn(...asked)),
+    readCall: (...asked) => call('read call', () => store.readCall(...asked)),
     requestStop(threadId) {
       const work = () => {
         parts.onStopRequested(threadId)
