@@ -115,15 +115,16 @@ export type Call = OpenCall | EndedCall
 /** Where a call stands; what may follow what is the table of its lifecycle. */
 export type CallState = Call['state']
 
-const openStates: ReadonlySet<CallState> = new Set([
+/** A call in one of these has not ended. */
+export const openStates: readonly CallState[] = [
   'streaming',
   'awaiting-approval',
   'ready',
   'running',
-])
+]
 
-export const isOpenState = (state: CallState): boolean => openStates.has(state)
-export const isOpenCall = (call: Call): call is OpenCall => openStates.has(call.state)
+export const isOpenState = (state: CallState): boolean => openStates.includes(state)
+export const isOpenCall = (call: Call): call is OpenCall => isOpenState(call.state)
 
 /** Blocks the turn until a person acts: an approval, or an unknown outcome that nobody resolved. */
 export const needsPerson = (call: Call): boolean =>

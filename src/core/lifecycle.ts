@@ -1,5 +1,5 @@
 import { assertNever } from './assert-never.ts'
-import type { Call, CallState } from './call.ts'
+import { type Call, type CallState, openStates } from './call.ts'
 import type { NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
@@ -20,8 +20,6 @@ export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
-
-const open: readonly CallLifecycle[] = ['streaming', 'awaiting-approval', 'ready', 'running']
 
 export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
 
@@ -56,7 +54,7 @@ export function callTransition(
     case 'call-progressed':
       return { from: ['running'], to: 'running' }
     case 'call-settled':
-      return { from: open, to: event.outcome.state }
+      return { from: openStates, to: event.outcome.state }
     case 'call-resolved':
       return { from: ['unknown'], to: resolvedLifecycle[event.resolution.kind] }
     default:

@@ -1,6 +1,7 @@
 import type { NewThreadEvent } from '../core/event.ts'
 import type { ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 
 /** Events of the thread itself, wherever it stands by then. False if there is no such thread. */
 export async function appendThreadEvents(
@@ -8,10 +9,10 @@ export async function appendThreadEvents(
   threadId: ThreadId,
   events: readonly NewThreadEvent[],
 ): Promise<boolean> {
-  while (true) {
+  return retryWhileStale(async () => {
     const thread = await store.readThread(threadId)
     if (thread === null) return false
     const { kind } = await append({ threadId, events, expectedSeq: thread.seq })
-    if (kind !== 'stale') return kind === 'appended'
-  }
+    return kind === 'stale' ? kind : kind === 'appended'
+  })
 }

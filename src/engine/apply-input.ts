@@ -1,13 +1,13 @@
 import { isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { foldOn } from '../core/fold-turn.ts'
-import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { CommitResult } from './committer.ts'
 import type { Engine } from './engine.ts'
 import { nextOptions, planNext } from './plan-next.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 import { resumeRecorded } from './resume-recorded.ts'
 
 export interface PlannedInput<Answer> {
@@ -15,9 +15,6 @@ export interface PlannedInput<Answer> {
   /** What to return once they are stored. */
   readonly answer: Answer
 }
-
-/** Losing this often to other writers means something is wrong, not that somebody was quicker. */
-const mostAttempts = 100
 
 /**
  * Applies input from outside the run of a turn (a decision, a tool output, a resolution), and resumes the turn
@@ -31,7 +28,7 @@ export async function applyInput<Answer>(
   find: () => Promise<{ readonly turn: Turn; readonly seq: Seq } | null>,
   plan: (turn: Turn) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
 ): Promise<Answer | null> {
-  for (let attempts = 0; attempts < mostAttempts; attempts++) {
+  return retryWhileStale(async () => {
     const found = await find()
     if (found === null) return null
     const { events, answer } = await plan(found.turn)
@@ -42,9 +39,9 @@ export async function applyInput<Answer>(
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
       return answer
     }
-    if (kind === 'no-thread') return null
-  }
-  throw new HoldfastError('store-failed', 'The thread changed too often to add to it.')
+    // Whoever else was quicker, by an event or by a lease: what to add is planned anew.
+    return kind === 'no-thread' ? null : 'stale'
+  })
 }
 
 function write(

@@ -3,6 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 import { noModel } from './run.ts'
 
 export type ContinueResult =
@@ -14,7 +15,7 @@ export type ContinueResult =
 /** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
 export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
   if (engine.model === undefined) throw noModel()
-  while (true) {
+  return retryWhileStale(async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq } = latest
@@ -30,10 +31,9 @@ export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<
     if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
-    if (result.kind !== 'stale') {
-      throw new HoldfastError('store-failed', `The turn could not be continued: ${result.kind}.`)
-    }
-  }
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('store-failed', `The turn could not be continued: ${result.kind}.`)
+  })
 }
 
 const resumed = (engine: Engine, turnId: MessageId): NewTurnEvent => ({

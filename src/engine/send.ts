@@ -16,6 +16,7 @@ import type { Begin, Engine, Work } from './engine.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 import { noModel } from './run.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -51,9 +52,6 @@ export type SendResult =
   | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
   | { readonly kind: 'no-thread' }
-
-/** Losing this often to other writers means something is wrong, not that somebody was quicker. */
-const mostAttempts = 50
 
 /** With `work`, the answer is produced by something else than the engine's loop and recorded. */
 export async function send(
@@ -167,9 +165,9 @@ async function attempt(
 ): Promise<SendResult> {
   if (work === undefined && engine.model === undefined) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  for (let attempts = 0; attempts < mostAttempts; attempts++) {
+  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
-    if (planned === null) continue
+    if (planned === null) return 'stale'
     if ('kind' in planned) return planned
     const { last, retired, replyTo, seq } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
@@ -212,11 +210,9 @@ async function attempt(
         'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
       )
     }
-    if (result.kind !== 'stale') {
-      throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
-    }
-  }
-  throw new HoldfastError('store-failed', 'The thread changed too often to add a message.')
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
+  })
 }
 
 /** With the expected seq, what was read and what is added is all there is. */

@@ -6,6 +6,7 @@ import { wait } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
 import { readLatest } from './read-latest.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 
 export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
 
@@ -119,7 +120,8 @@ async function endFromHere(
   const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId, overFence: fence } as const
   const taken = await engine.append({ threadId, events: [], lease })
   if (taken.kind !== 'appended' || taken.fence === undefined) return false
-  while (true) {
+  const release = { kind: 'release', fence: taken.fence } as const
+  return retryWhileStale(async () => {
     const found = await store.findTurn(turnId)
     if (found === null || found.threadId !== threadId) return true
     const { turn, seq: expectedSeq } = found
@@ -129,8 +131,8 @@ async function endFromHere(
       events: isRunning ? planTurnEnd(turn, { kind: 'stopped' }, clock.now()) : [],
       expectedSeq,
       turns: [turn],
-      lease: { kind: 'release', fence: taken.fence },
+      lease: release,
     })
-    if (ended.kind !== 'stale') return ended.kind === 'appended'
-  }
+    return ended.kind === 'stale' ? ended.kind : ended.kind === 'appended'
+  })
 }

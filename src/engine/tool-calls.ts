@@ -25,6 +25,7 @@ import type { Store } from '../store/store.ts'
 import { type MeterOptions, usedBy } from './answer-meter.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
+import { retryWhileStale } from './retry-while-stale.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 
@@ -102,12 +103,12 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   const { store, now, limits } = parts
 
   /** Plans on what is stored and writes only if that is still so; else plans anew. */
-  const write = async (
+  const write = (
     threadId: ThreadId,
     messageId: MessageId,
     plan: (turn: Turn | null) => readonly NewTurnEvent[],
-  ): Promise<void> => {
-    while (true) {
+  ): Promise<void> =>
+    retryWhileStale(async () => {
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
       const message = await store.readMessage(threadId, messageId)
@@ -117,11 +118,9 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const turns = turn === null ? [] : [turn]
       const result = await parts.append({ threadId, events, expectedSeq: thread.seq, turns })
       if (result.kind === 'appended') return
-      if (result.kind !== 'stale') {
-        throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)
-      }
-    }
-  }
+      if (result.kind === 'stale') return result.kind
+      throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)
+    })
 
   /** An assistant's id is unique everywhere: one that is elsewhere cannot begin here too. */
   const toTurn = async (

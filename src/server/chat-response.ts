@@ -7,7 +7,7 @@ import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
 import type { Call } from '../core/call.ts'
 import type { ByteStreamOptions } from '../engine/byte-stream.ts'
-import { callHref } from '../store/read-message-page.ts'
+import { toCallAddress } from '../protocol/addresses.ts'
 import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
 import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
 import type { SavingWatch } from './saving-watch.ts'
@@ -35,7 +35,7 @@ export async function withReply(
   const reply: Reply = (query) => {
     isOpen = true
     // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
-    const lazyHref = (call: Call) => callHref(query.threadId, call)
+    const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id)
     const moves = (signal: AbortSignal) =>
       streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk, lazyHref, gate }, signal)
     return isOld

@@ -183,7 +183,7 @@ export function createLedgerReader(source: LedgerSource) {
       }
     },
 
-    readPlace: source.readPlace,
+    readPlace: (threadId: ThreadId, seq: Seq) => source.readPlace(threadId, seq),
 
     async readMessage(
       threadId: ThreadId,

@@ -33,8 +33,8 @@ function openPlace() {
       },
     }
   }
-  const fetchIt: typeof fetch = async (input, init) =>
-    (await handle?.(new Request(new URL(String(input), 'http://127.0.0.1'), init))) as Response
+  const fetchIt = async (path: unknown, init?: RequestInit) =>
+    (await handle?.(new Request(`http://127.0.0.1${path as string}`, init))) as Response
   start()
   onTestFinished(async () => {
     await current?.close()

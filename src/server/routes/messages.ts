@@ -1,11 +1,7 @@
 import type { MessageId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
-import {
-  type MessagePageQuery,
-  pageFormats,
-  readMessagePage,
-} from '../../store/read-message-page.ts'
+import { type MessagePageQuery, pageFormats, readMessagePage } from '../message-page.ts'
 import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { oneOf, parameter, type ServerContext, threadOf } from '../context.ts'

@@ -12,7 +12,7 @@ import { ApiError } from '../../protocol/api-error.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
-import { callHref } from '../../store/read-message-page.ts'
+import { toCallAddress } from '../../protocol/addresses.ts'
 import type { Route } from '../router.ts'
 import { parseObject } from './threads.ts'
 
@@ -32,7 +32,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const found = await reads.gateOf(ownerId)(() => store.findTurn(id, 'bounded'))
         if (found === null || found.ownerId !== ownerId) throw notFound('message')
         const { turn, threadId } = found
-        const lazyHref = (call: Call) => callHref(threadId, call)
+        const lazyHref = (call: Call) => toCallAddress(threadId, call.id)
         const list = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
         // Where the message is and how far this goes: from there on it can be followed.
         return toJsonResponse(context, ownerId, { ...list, threadId, seq: turn.lastSeq })

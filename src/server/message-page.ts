@@ -6,6 +6,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { toCallAddress } from '../protocol/addresses.ts'
 import {
   parseLimit,
   parsePlaceCursor,
@@ -35,7 +36,7 @@ import {
   type PageOrder,
   type ResultMode,
   type Store,
-} from './store.ts'
+} from '../store/store.ts'
 
 /** `ledger`: the fold itself, for clients that run it too. */
 export const pageFormats = ['ui', 'vercel', 'entities', 'chat', 'ledger'] as const
@@ -233,9 +234,5 @@ function project(message: Message, query: MessagePageQuery): readonly PageItem[]
 const present = <Item>(item: Item | null): readonly Item[] => (item === null ? [] : [item])
 
 const lazyOf = ({ threadId }: MessagePageQuery) => ({
-  lazyHref: (call: Call) => callHref(threadId, call),
+  lazyHref: (call: Call) => toCallAddress(threadId, call.id),
 })
-
-/** Where a result that was left out can be fetched. */
-export const callHref = (threadId: ThreadId, call: Call): string =>
-  `/api/threads/${encodeURIComponent(threadId)}/tool-calls/${encodeURIComponent(call.id)}`
