@@ -1,30 +1,30 @@
 import { type MessageId, type NewEvent, type OwnerId, parseThreadId } from 'holdfast'
-import { type BenchEngine, openEngines } from './engines.ts'
+import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
 import { createThreadWriter } from './thread-writer.ts'
 
 const commits = 40
 
 export async function benchAppend(): Promise<void> {
-  const engines = await openEngines()
+  const stores = await openBenchStores()
   const rows: Row[] = []
-  for (const engine of engines) {
-    rows.push(...(await benchOne(engine, 1, 1.5)), ...(await benchOne(engine, 50, 2)))
-    await engine.close()
+  for (const benchStore of stores) {
+    rows.push(...(await benchOne(benchStore, 1, 1.5)), ...(await benchOne(benchStore, 50, 2)))
+    await benchStore.close()
   }
   printTable('Append: durable commits to one thread, against raw rows of the same bytes', rows)
 }
 
-async function benchOne(engine: BenchEngine, events: number, bar: number): Promise<readonly Row[]> {
+async function benchOne(benchStore: BenchStore, events: number, bar: number): Promise<readonly Row[]> {
   const threadId = parseThreadId(`append-${events}`)
   const turnId = `turn-${events}` as MessageId
-  await engine.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  await benchStore.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
   const start: readonly NewEvent[] = [
     { type: 'turn-started', turnId, at: 1, replyTo: null },
     { type: 'step-started', turnId, at: 1, step: 0 },
     { type: 'text-started', turnId, at: 1, block: '0.0', kind: 'text' },
   ]
-  const writer = createThreadWriter(engine.store, threadId)
+  const writer = createThreadWriter(benchStore.store, threadId)
   await writer.write(start)
   const delta = 'about forty characters of streamed text '
   const batch: readonly NewEvent[] = Array.from({ length: events }, () => ({
@@ -42,7 +42,7 @@ async function benchOne(engine: BenchEngine, events: number, bar: number): Promi
         name: 'raw',
         async run() {
           for (let commit = 0; commit < commits; commit++) {
-            await engine.raw.insert(batch.map(() => ({ thread: threadId, seq: ++seq, body })))
+            await benchStore.raw.insert(batch.map(() => ({ thread: threadId, seq: ++seq, body })))
           }
         },
       },
@@ -58,7 +58,7 @@ async function benchOne(engine: BenchEngine, events: number, bar: number): Promi
   const each = (measured: { medianMs: number } | undefined) => (measured?.medianMs ?? 0) / commits
   return [
     {
-      what: `${engine.name}: ${events} event${events === 1 ? '' : 's'} in one append`,
+      what: `${benchStore.name}: ${events} event${events === 1 ? '' : 's'} in one append`,
       measured: `${ms(each(ours))} (raw ${ms(each(raw))})`,
       ratio: each(ours) / each(raw),
       bar,

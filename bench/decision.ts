@@ -2,7 +2,7 @@ import { tool } from 'ai'
 import { createHoldfast, type OwnerId, parseMessageId, parseThreadId } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { z } from 'zod'
-import { type BenchEngine, openEngines } from './engines.ts'
+import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { median, ms, printTable, type Row } from './measure.ts'
 
 const decisions = 150
@@ -11,14 +11,14 @@ const warmUps = 20
 /** From a person's decision to the moment it is durable, after which the tool may start. */
 export async function benchDecision(): Promise<void> {
   const rows: Row[] = []
-  for (const engine of await openEngines()) {
-    rows.push(await benchOne(engine))
-    await engine.close()
+  for (const benchStore of await openBenchStores()) {
+    rows.push(await benchOne(benchStore))
+    await benchStore.close()
   }
   printTable('Decision: an approval, against one raw commit of 1 KB, p50', rows)
 }
 
-async function benchOne({ name, store, raw }: BenchEngine): Promise<Row> {
+async function benchOne({ name, store, raw }: BenchStore): Promise<Row> {
   const holdfast = createHoldfast({
     store,
     model: scriptedModel(({ prompt }) =>

@@ -6,7 +6,7 @@ import {
   parseThreadId,
   type ThreadId,
 } from 'holdfast'
-import { type BenchEngine, openEngines } from './engines.ts'
+import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
 import { createThreadWriter } from './thread-writer.ts'
 
@@ -14,30 +14,30 @@ const sizes = { small: 200, large: 100_000 } as const
 const result = 'x'.repeat(1_000)
 
 export async function benchPage(): Promise<void> {
-  for (const engine of await openEngines()) {
+  for (const benchStore of await openBenchStores()) {
     // Filling takes minutes: what is known is printed before the next one begins.
-    printTable('Page: turns of three calls with 1 KB results', await benchOne(engine))
-    await engine.close()
+    printTable('Page: turns of three calls with 1 KB results', await benchOne(benchStore))
+    await benchStore.close()
   }
 }
 
-async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
+async function benchOne(benchStore: BenchStore): Promise<readonly Row[]> {
   const started = performance.now()
-  const small = await fill(engine, 'small', sizes.small)
-  const large = await fill(engine, 'large', sizes.large)
+  const small = await fill(benchStore, 'small', sizes.small)
+  const large = await fill(benchStore, 'large', sizes.large)
   const filled = performance.now() - started
   const page = (threadId: ThreadId, limit: number, before: number | null) => async () => {
     const query = { threadId, limit, before, live: 'include', results: 'full' } as const
-    const read = await engine.store.readPage(query)
+    const read = await benchStore.store.readPage(query)
     if (read?.messages.length !== limit) throw new Error('short page')
   }
-  const end = (await engine.store.readThread(large))?.seq ?? 0
+  const end = (await benchStore.store.readThread(large))?.seq ?? 0
   const [blobs, whole, few, newest, middle, oldest] = await measure(
     [
       {
         name: 'blobs',
         async run() {
-          const bodies = await engine.raw.read('large', sizes.large, 100)
+          const bodies = await benchStore.raw.read('large', sizes.large, 100)
           for (const body of bodies) JSON.parse(body)
         },
       },
@@ -50,14 +50,14 @@ async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
     60,
   )
   const against = (what: string, left: typeof few, right: typeof few, bar: number): Row => ({
-    what: `${engine.name}: ${what}`,
+    what: `${benchStore.name}: ${what}`,
     measured: `${ms(left?.medianMs ?? 0)} (${ms(right?.medianMs ?? 0)})`,
     ratio: (left?.medianMs ?? 0) / (right?.medianMs ?? 1),
     bar,
   })
   return [
     {
-      what: `${engine.name}: filling ${sizes.large} messages`,
+      what: `${benchStore.name}: filling ${sizes.large} messages`,
       measured: `${(filled / 1_000).toFixed(1)} s`,
     },
     against('50 turns with their messages, against one JSON blob per message', whole, blobs, 3),
@@ -68,10 +68,10 @@ async function benchOne(engine: BenchEngine): Promise<readonly Row[]> {
 }
 
 /** Half of the messages are the user's, half are turns that have ended. */
-async function fill(engine: BenchEngine, name: string, messages: number): Promise<ThreadId> {
+async function fill(benchStore: BenchStore, name: string, messages: number): Promise<ThreadId> {
   const threadId = parseThreadId(name)
-  await engine.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
-  const writer = createThreadWriter(engine.store, threadId)
+  await benchStore.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  const writer = createThreadWriter(benchStore.store, threadId)
   // As an import does it: many turns in one append.
   for (let turn = 0; turn < messages / 2; turn += 100) {
     const count = Math.min(100, messages / 2 - turn)
@@ -79,7 +79,7 @@ async function fill(engine: BenchEngine, name: string, messages: number): Promis
     await writer.write(ids.flatMap(turnEvents))
   }
   const query = { threadId, limit: 100, before: null, live: 'include', results: 'full' } as const
-  const newest = (await engine.store.readPage(query))?.messages ?? []
+  const newest = (await benchStore.store.readPage(query))?.messages ?? []
   // The baseline has as many rows around it as ours have.
   for (let seq = 0; seq < messages; seq += 500) {
     const rows = Array.from({ length: Math.min(500, messages - seq) }, (_, index) => ({
@@ -87,7 +87,7 @@ async function fill(engine: BenchEngine, name: string, messages: number): Promis
       seq: seq + index,
       body: JSON.stringify(newest[(seq + index) % newest.length]),
     }))
-    await engine.raw.insert(rows)
+    await benchStore.raw.insert(rows)
   }
   return threadId
 }

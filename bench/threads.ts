@@ -9,7 +9,7 @@ import {
   type ThreadView,
 } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
-import { type BenchEngine, openEngines } from './engines.ts'
+import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
 import { createThreadWriter } from './thread-writer.ts'
 
@@ -20,14 +20,14 @@ const pauseMs = 20
 /** 200 threads stream at once in one process, and each is followed. */
 export async function benchThreads(): Promise<void> {
   const rows: Row[] = []
-  for (const engine of await openEngines()) {
-    rows.push(...(await timeAll(engine)), await weighAll(engine), ...(await catchUp(engine)))
-    await engine.close()
+  for (const benchStore of await openBenchStores()) {
+    rows.push(...(await timeAll(benchStore)), await weighAll(benchStore), ...(await catchUp(benchStore)))
+    await benchStore.close()
   }
   printTable(`Threads: ${threads} at once, ${deltas} words each, one every ${pauseMs} ms`, rows)
 }
 
-async function timeAll({ name, store }: BenchEngine): Promise<readonly Row[]> {
+async function timeAll({ name, store }: BenchStore): Promise<readonly Row[]> {
   const started = performance.now()
   const { seen, commits, sinceModel, sinceCommit } = await streamAll(store, 'timed')
   const seconds = (performance.now() - started) / 1_000
@@ -46,7 +46,7 @@ async function timeAll({ name, store }: BenchEngine): Promise<readonly Row[]> {
 }
 
 /** In a pass of its own: a collection stops everything. */
-async function weighAll({ name, store }: BenchEngine): Promise<Row> {
+async function weighAll({ name, store }: BenchStore): Promise<Row> {
   const before = heapAfterCollection()
   let during = before
   await streamAll(store, 'weighed', () => {
@@ -135,7 +135,7 @@ async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
 }
 
 /** A turn of 5,000 events is caught up with in one read and one fold. */
-async function catchUp({ name, store }: BenchEngine): Promise<readonly Row[]> {
+async function catchUp({ name, store }: BenchStore): Promise<readonly Row[]> {
   const threadId = parseThreadId('catch-up')
   await store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
   const turnId = 'long-turn' as never

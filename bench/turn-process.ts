@@ -1,5 +1,5 @@
-import type { BenchEngine } from './engines.ts'
-import { openPostgres, openSqlite } from './engines.ts'
+import type { BenchStore } from './bench-stores.ts'
+import { openPostgres, openSqlite } from './bench-stores.ts'
 import { flushes } from './turn-script.ts'
 import { bareHandler, type Client, createTurns, holdfastHandler } from './turn-work.ts'
 
@@ -28,9 +28,9 @@ interface OpenSystem {
   readonly commits: () => number
 }
 
-function openSystem(kind: TurnSystem, engine: BenchEngine, paceMs: number): OpenSystem {
+function openSystem(kind: TurnSystem, benchStore: BenchStore, paceMs: number): OpenSystem {
   let seq = 0
-  const insert = (body: string) => engine.raw.insert([{ thread: kind, seq: ++seq, body }])
+  const insert = (body: string) => benchStore.raw.insert([{ thread: kind, seq: ++seq, body }])
   const commits = () => seq
   switch (kind) {
     case 'bare':
@@ -40,7 +40,7 @@ function openSystem(kind: TurnSystem, engine: BenchEngine, paceMs: number): Open
       return { run: createTurns(handler), commits }
     }
     case 'holdfast': {
-      const ours = holdfastHandler(engine.store, paceMs)
+      const ours = holdfastHandler(benchStore.store, paceMs)
       return { run: createTurns(ours.handler), commits: ours.commits }
     }
     case 'flushes': {
@@ -53,9 +53,9 @@ function openSystem(kind: TurnSystem, engine: BenchEngine, paceMs: number): Open
   }
 }
 
-const [kind, name, paceMs] = process.argv.slice(2) as [TurnSystem, BenchEngine['name'], string]
-const engine = name === 'SQLite' ? openSqlite() : await openPostgres()
-const system = openSystem(kind, engine, Number(paceMs))
+const [kind, name, paceMs] = process.argv.slice(2) as [TurnSystem, BenchStore['name'], string]
+const benchStore = name === 'SQLite' ? openSqlite() : await openPostgres()
+const system = openSystem(kind, benchStore, Number(paceMs))
 
 async function runTurns({ client, atOnce }: TurnOrder): Promise<TurnsDone> {
   const before = system.commits()
@@ -72,5 +72,5 @@ async function answer(order: TurnOrder): Promise<void> {
 }
 
 process.on('message', (order: TurnOrder) => void answer(order))
-process.on('disconnect', () => void engine.close().finally(() => process.exit(0)))
+process.on('disconnect', () => void benchStore.close().finally(() => process.exit(0)))
 process.send?.('ready')

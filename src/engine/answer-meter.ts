@@ -3,7 +3,7 @@ import type { AnswerLimit, Turn } from '../core/message.ts'
 import { callsOf } from '../core/message.ts'
 import type { EngineOptions } from './options.ts'
 import type { RecordedPart } from './recorded-parts.ts'
-import type { Part } from './sdk-layer.ts'
+import type { ModelPart } from './sdk-layer.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
@@ -22,7 +22,7 @@ export interface AnswerMeter {
   count<Any extends MeteredPart>(part: Any): Overrun<Any> | null
 }
 
-type MeteredPart = Part | RecordedPart
+type MeteredPart = ModelPart | RecordedPart
 
 /** Beginnings of texts, sources, files, data and results, rough ones too: none of them is without a cost. */
 export const mostParts = 10_000

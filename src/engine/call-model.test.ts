@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { callModel, type CallSettings } from './call-model.ts'
 import { systemClock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
-import type { Part, ProviderPart } from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './sdk-layer.ts'
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
 
@@ -53,8 +53,8 @@ const tools: ToolSet = {
 }
 const messages = [{ role: 'user' as const, content: 'hi' }]
 
-async function ours(model: LanguageModel, settings: CallSettings): Promise<readonly Part[]> {
-  const taken: Part[] = []
+async function ours(model: LanguageModel, settings: CallSettings): Promise<readonly ModelPart[]> {
+  const taken: ModelPart[] = []
   const { signal } = new AbortController()
   const files = createFileLoader(systemClock, signal)
   const call = { model, instructions: undefined, messages, tools, settings, signal, files }
@@ -65,7 +65,7 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
   return taken
 }
 
-async function theirs(model: LanguageModel, settings: CallSettings): Promise<readonly Part[]> {
+async function theirs(model: LanguageModel, settings: CallSettings): Promise<readonly ModelPart[]> {
   const { stream } = await experimental_streamLanguageModelCall({
     ...settings,
     model,
@@ -77,7 +77,7 @@ async function theirs(model: LanguageModel, settings: CallSettings): Promise<rea
 }
 
 /** As it is said: without what differs from call to call, and errors by their text. */
-const asSaid = (parts: readonly Part[]): readonly unknown[] => {
+const asSaid = (parts: readonly ModelPart[]): readonly unknown[] => {
   const text = JSON.stringify(parts, (key, value: unknown) => {
     if (key === 'performance') return undefined
     return value instanceof Error ? `${value.name}: ${value.message}` : value

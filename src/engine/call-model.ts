@@ -5,7 +5,7 @@ import {
   type LayerCall,
   type LayeredCall,
   openLayeredCall,
-  type Part,
+  type ModelPart,
   type ProviderPart,
 } from './sdk-layer.ts'
 
@@ -37,7 +37,7 @@ export interface ModelCall {
 }
 
 /** `enough`: whatever else the model says is not wanted. */
-export type OnPart = (part: Part) => Taken | Promise<Taken>
+export type OnPart = (part: ModelPart) => Taken | Promise<Taken>
 export type Taken = 'more' | 'enough'
 
 /**
@@ -99,7 +99,7 @@ async function translate(
   layered: LayeredCall,
   part: ProviderPart,
   tools: ToolSet | undefined,
-): Promise<readonly Part[]> {
+): Promise<readonly ModelPart[]> {
   if (part.type === 'tool-call') {
     const call =
       toDeepCall(part) ?? (tools === undefined ? undefined : await toDirectCall(part, tools))

@@ -2,13 +2,13 @@ import { asSchema, type ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, depthOfText } from '../core/json-depth.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { Part, ProviderPart } from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './sdk-layer.ts'
 
 type Calling = Extract<ProviderPart, { readonly type: 'tool-call' }>
-type Called = Extract<Part, { readonly type: 'tool-call' }>
+type Called = Extract<ModelPart, { readonly type: 'tool-call' }>
 
 /** Parts that the SDK hands on as they are, or nearly so. Undefined: the SDK has to see it. */
-export function toDirectPart(part: ProviderPart, tools: ToolSet): Part | undefined {
+export function toDirectPart(part: ProviderPart, tools: ToolSet): ModelPart | undefined {
   switch (part.type) {
     case 'text-delta':
     case 'reasoning-delta':
@@ -48,7 +48,7 @@ export function toDirectPart(part: ProviderPart, tools: ToolSet): Part | undefin
 type Finish = Extract<ProviderPart, { readonly type: 'finish' }>
 
 /** Providers do not always say what they should: then the SDK may find out what is wrong. */
-function toEnd({ finishReason, usage, providerMetadata }: Finish): Part | undefined {
+function toEnd({ finishReason, usage, providerMetadata }: Finish): ModelPart | undefined {
   const { inputTokens: sent, outputTokens: made } = (usage as Partial<typeof usage> | null) ?? {}
   if (finishReason == null || sent == null || made == null) return undefined
   const counted = {

@@ -4,7 +4,7 @@ import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
-import type { Part } from './sdk-layer.ts'
+import type { ModelPart } from './sdk-layer.ts'
 import { messageOf } from './translate-part.ts'
 
 const longestDelayMs = 30_000
@@ -56,11 +56,11 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
 /** Lets an answer through from its first word on, and knows how it ended. */
 function createGate(onPart: OnPart) {
   // What comes before the answer waits for it: the next attempt would say it again.
-  const held: Part[] = []
+  const held: ModelPart[] = []
   const gate = { hasBegun: false, hasFailed: false, isOver: false, isHandling: false, pass }
   return gate
 
-  function pass(part: Part): Taken | Promise<Taken> {
+  function pass(part: ModelPart): Taken | Promise<Taken> {
     if (part.type === 'error') throw part.error
     const end = part.type === 'model-call-end' ? part.finishReason : undefined
     // Providers close a stream that was cut off in good order; only its last word tells.
@@ -76,7 +76,7 @@ function createGate(onPart: OnPart) {
     return gate.hasBegun ? deliverHeld(end !== undefined) : 'more'
   }
 
-  function deliver(part: Part, isLast: boolean): Taken | Promise<Taken> {
+  function deliver(part: ModelPart, isLast: boolean): Taken | Promise<Taken> {
     gate.isHandling = true
     const verdict = onPart(part)
     if (typeof verdict !== 'string') return verdict.then((late) => settle(late, isLast))
@@ -96,7 +96,7 @@ function createGate(onPart: OnPart) {
 }
 
 /** Something that a person or the next step would miss. */
-function isAnswer(part: Part): boolean {
+function isAnswer(part: ModelPart): boolean {
   switch (part.type) {
     case 'model-call-start':
     case 'model-call-response-metadata':

@@ -6,7 +6,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { hashInput } from './hash-input.ts'
 import type { Run } from './run-context.ts'
 import { toJson, UnstorableError } from './to-json.ts'
-import type { Verdict } from './tool-policy.ts'
+import type { ApprovalVerdict } from './tool-policy.ts'
 import { messageOf, type SdkCall } from './translate-part.ts'
 
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
@@ -38,7 +38,7 @@ export async function recordCall(
     const outcome = { state: 'failed', cause: 'invalid-input', error } as const
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
-  let verdict: Verdict
+  let verdict: ApprovalVerdict
   try {
     verdict = await run.toolbox.judge({
       name: call.name,

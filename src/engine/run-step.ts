@@ -8,7 +8,7 @@ import type { Taken } from './call-model.ts'
 import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
-import type { Part } from './sdk-layer.ts'
+import type { ModelPart } from './sdk-layer.ts'
 import {
   createPartTranslator,
   jsonObject,
@@ -92,7 +92,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
       run.ledger.push(toEvent({ type: 'call-settled', callId, outcome }))
     }
   }
-  const onFinish = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
+  const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
     const usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
@@ -128,7 +128,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   const pushPart = (part: Spoken): void => {
     for (const event of translator.translate(part)) run.ledger.push(event)
   }
-  const pushText = (part: Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>): void => {
+  const pushText = (part: Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>): void => {
     // Nearly all that a model says.
     const block = translator.blockOf(part)
     if (block === undefined || !run.ledger.extend(block, part.text)) pushPart(part)
@@ -173,7 +173,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
 }
 
 /** All that a model says before its last word. */
-type Spoken = Exclude<Part, { readonly type: 'model-call-end' }>
+type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
 interface StreamedStep {
   readonly finishReason: FinishReason
@@ -191,5 +191,5 @@ function isPossiblyTruncated(part: SdkCall, hasArguments: boolean | undefined): 
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
 
-const isResult = ({ type }: Part): boolean =>
+const isResult = ({ type }: ModelPart): boolean =>
   type === 'tool-result' || type === 'tool-error' || type === 'tool-approval-request'

@@ -11,7 +11,7 @@ import {
 type SdkPart = LanguageModelStreamPart<ToolSet>
 type SdkEnd = Extract<SdkPart, { readonly type: 'model-call-end' }>
 /** What the SDK makes of it; how fast it was is nothing that is kept. */
-export type Part = Exclude<SdkPart, SdkEnd> | Omit<SdkEnd, 'performance'>
+export type ModelPart = Exclude<SdkPart, SdkEnd> | Omit<SdkEnd, 'performance'>
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
 type ModelStream = Awaited<ReturnType<Model['doStream']>>['stream']
@@ -23,7 +23,7 @@ export type LayerCall = Parameters<typeof experimental_streamLanguageModelCall>[
 export interface LayeredCall {
   readonly providerParts: ReadableStreamDefaultReader<ProviderPart>
   /** What the SDK makes of one part: none, one or several. */
-  translate(part: ProviderPart): Promise<readonly Part[]>
+  translate(part: ProviderPart): Promise<readonly ModelPart[]>
   close(): void
 }
 
@@ -79,12 +79,12 @@ interface Way {
   readonly out: ReadableStreamDefaultReader<SdkPart>
 }
 
-async function sendThrough(way: Way, part: ProviderPart): Promise<readonly Part[]> {
+async function sendThrough(way: Way, part: ProviderPart): Promise<readonly ModelPart[]> {
   // Raw chunks come out as they went in: this one tells where the answer to `part` is over.
   const end = Symbol('end')
   way.in.enqueue(part)
   way.in.enqueue({ type: 'raw', rawValue: end })
-  const made: Part[] = []
+  const made: ModelPart[] = []
   for (;;) {
     const { done, value } = await way.out.read()
     if (done || (value.type === 'raw' && value.rawValue === end)) return made

@@ -39,7 +39,7 @@ export interface ToolCallToJudge extends ApprovalContext {
   readonly input: Json
 }
 
-export type Verdict =
+export type ApprovalVerdict =
   | { readonly kind: 'free' }
   | { readonly kind: 'ask' }
   | { readonly kind: 'approved' | 'denied'; readonly reason?: string }
@@ -53,7 +53,7 @@ export interface Toolbox {
   /** The provider runs it, and may give its result in a later step than the one that called it. */
   readonly isDeferred: (name: string) => boolean
   readonly policyOf: (name: string) => ToolPolicy
-  readonly judge: (call: ToolCallToJudge) => Verdict | Promise<Verdict>
+  readonly judge: (call: ToolCallToJudge) => ApprovalVerdict | Promise<ApprovalVerdict>
 }
 
 /** Converted once: the SDK would make the JSON Schema of every tool anew for every model call. */
@@ -96,7 +96,7 @@ export function createToolbox(
     },
   }
 
-  async function ask(call: ToolCallToJudge): Promise<Verdict> {
+  async function ask(call: ToolCallToJudge): Promise<ApprovalVerdict> {
     const { approval } = policyOf(call.name)
     if (approval !== undefined) {
       const asks =
@@ -124,7 +124,7 @@ export function createToolbox(
   }
 }
 
-function toVerdict(status: Exclude<ToolApprovalStatus, undefined>): Verdict {
+function toVerdict(status: Exclude<ToolApprovalStatus, undefined>): ApprovalVerdict {
   const { type, reason } =
     typeof status === 'string'
       ? { type: status, reason: undefined }

@@ -31,7 +31,7 @@ export type Given = { readonly value: Json } | undefined
 
 type Approval = 'free' | 'pending' | 'rejected'
 type Content = 'none' | 'empty' | 'value' | 'error'
-export type Verdict =
+export type OutcomeVerdict =
   | 'open'
   | 'waiting'
   | 'denied'
@@ -46,7 +46,7 @@ export type Verdict =
  * of which the data does not say. `cut`: `isComplete` is false. This is the only place that knows.
  */
 export const verdicts: Readonly<
-  Record<Approval, Readonly<Record<'whole' | 'cut', Readonly<Record<Content, Verdict>>>>>
+  Record<Approval, Readonly<Record<'whole' | 'cut', Readonly<Record<Content, OutcomeVerdict>>>>>
 > = {
   free: {
     whole: { none: 'open', empty: 'succeeded', value: 'succeeded', error: 'failed' },

@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest'
 import { storeRules } from '../../src/testing/index.ts'
-import { engines } from './engines.ts'
+import { storesUnderTest } from './stores-under-test.ts'
 
-describe.each(engines)('the rules of stores on $name', ({ name, createFixture }) => {
+describe.each(storesUnderTest)('the rules of stores on $name', ({ name, createFixture }) => {
   for (const { id, claim, check } of storeRules) {
     it(`[${id}] ${name}: ${claim}`, async () => {
       const fixture = await createFixture()

@@ -8,8 +8,8 @@ import { sqlite } from 'holdfast/sqlite'
 import pg from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
 
-/** A database with our store in it, and the same engine bare, for the baseline. */
-export interface BenchEngine {
+/** A database with our store in it, and the same benchStore bare, for the baseline. */
+export interface BenchStore {
   readonly name: string
   readonly store: Store
   readonly raw: RawTable
@@ -29,11 +29,11 @@ export interface RawRow {
   readonly body: string
 }
 
-export async function openEngines(): Promise<readonly BenchEngine[]> {
+export async function openBenchStores(): Promise<readonly BenchStore[]> {
   return [openSqlite(), await openPostgres()]
 }
 
-export function openSqlite(): BenchEngine {
+export function openSqlite(): BenchStore {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   const store = sqlite(join(folder, 'holdfast.db'))
   const database = new DatabaseSync(join(folder, 'raw.db'))
@@ -64,7 +64,7 @@ export function openSqlite(): BenchEngine {
   }
 }
 
-export async function openPostgres(): Promise<BenchEngine> {
+export async function openPostgres(): Promise<BenchStore> {
   const url = process.env['HOLDFAST_TEST_PG']
   const server = url === undefined ? await startPostgres() : { url, stop: async () => {} }
   const store = postgres(server.url)

@@ -10,20 +10,20 @@ import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
 import { createDatabase, type TestDatabase } from '../support/create-database.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
-export interface Engine {
+export interface StoreUnderTest {
   readonly name: string
   readonly createFixture: () => Promise<StoreFixture & { readonly cleanUp: () => Promise<void> }>
 }
 
 /** Run on every Node that is promised. */
-export const engines: readonly Engine[] = [
+export const storesUnderTest: readonly StoreUnderTest[] = [
   { name: 'memory', createFixture: createMemoryFixture },
   { name: 'sqlite', createFixture: createSqliteFixture },
   { name: 'postgres', createFixture: () => createPostgresFixture() },
 ]
 
 /** The same stores, used in other ways. */
-export const engineVariants: readonly Engine[] = [
+export const storeVariants: readonly StoreUnderTest[] = [
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
 ]
 
