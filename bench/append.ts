@@ -15,7 +15,11 @@ export async function benchAppend(): Promise<void> {
   printTable('Append: durable commits to one thread, against raw rows of the same bytes', rows)
 }
 
-async function benchOne(benchStore: BenchStore, events: number, bar: number): Promise<readonly Row[]> {
+async function benchOne(
+  benchStore: BenchStore,
+  events: number,
+  bar: number,
+): Promise<readonly Row[]> {
   const threadId = parseThreadId(`append-${events}`)
   const turnId = `turn-${events}` as MessageId
   await benchStore.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })

@@ -8,7 +8,7 @@ import { sqlite } from 'holdfast/sqlite'
 import pg from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
 
-/** A database with our store in it, and the same benchStore bare, for the baseline. */
+/** A database with our store in it, and the same database bare, for the baseline. */
 export interface BenchStore {
   readonly name: string
   readonly store: Store

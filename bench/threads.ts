@@ -21,7 +21,11 @@ const pauseMs = 20
 export async function benchThreads(): Promise<void> {
   const rows: Row[] = []
   for (const benchStore of await openBenchStores()) {
-    rows.push(...(await timeAll(benchStore)), await weighAll(benchStore), ...(await catchUp(benchStore)))
+    rows.push(
+      ...(await timeAll(benchStore)),
+      await weighAll(benchStore),
+      ...(await catchUp(benchStore)),
+    )
     await benchStore.close()
   }
   printTable(`Threads: ${threads} at once, ${deltas} words each, one every ${pauseMs} ms`, rows)
