@@ -27,9 +27,11 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     listThreads: async (query) => (await reopened()).listThreads(query),
     readPage: async (query) => (await reopened()).readPage(query),
     readChanges: async (query) => (await reopened()).readChanges(query),
-    readMessage: async (threadId, messageId) => (await reopened()).readMessage(threadId, messageId),
-    findTurn: async (messageId) => (await reopened()).findTurn(messageId),
-    readCall: async (threadId, callId) => (await reopened()).readCall(threadId, callId),
+    readMessage: async (threadId, messageId, results) =>
+      (await reopened()).readMessage(threadId, messageId, results),
+    findTurn: async (messageId, results) => (await reopened()).findTurn(messageId, results),
+    readCall: async (threadId, callId, results) =>
+      (await reopened()).readCall(threadId, callId, results),
     findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),
 
     watch(listener) {

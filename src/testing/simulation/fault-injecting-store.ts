@@ -199,9 +199,10 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     readPage: (query) => call('read page', () => store.readPage(query)),
     readChanges: (query) => call('read changes', () => store.readChanges(query)),
-    readMessage: (thread, id) => call('read message', () => store.readMessage(thread, id)),
-    findTurn: (id) => call('find turn', () => store.findTurn(id)),
-    readCall: (thread, id) => call('read call', () => store.readCall(thread, id)),
+    readMessage: (thread, id, results) =>
+      call('read message', () => store.readMessage(thread, id, results)),
+    findTurn: (id, results) => call('find turn', () => store.findTurn(id, results)),
+    readCall: (thread, id, results) => call('read call', () => store.readCall(thread, id, results)),
     requestStop(threadId) {
       const work = () => {
         parts.onStopRequested(threadId)
