@@ -48,12 +48,12 @@ export function createDryStore(base: Store, scratch: Store): Store {
       const page = isAsked ? await base.readPage(query) : null
       return page?.live == null ? scratch.readPage(query) : page
     },
-    async readMessage(threadId, messageId) {
-      const found = await scratch.readMessage(threadId, messageId)
-      return found ?? (copied.has(threadId) ? base.readMessage(threadId, messageId) : null)
+    async readMessage(threadId, messageId, results) {
+      const found = await scratch.readMessage(threadId, messageId, results)
+      return found ?? (copied.has(threadId) ? base.readMessage(threadId, messageId, results) : null)
     },
-    async findTurn(messageId) {
-      return (await scratch.findTurn(messageId)) ?? base.findTurn(messageId)
+    async findTurn(messageId, results) {
+      return (await scratch.findTurn(messageId, results)) ?? base.findTurn(messageId, results)
     },
   }
 }
