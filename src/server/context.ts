@@ -1,3 +1,4 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { Thread } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
@@ -11,6 +12,8 @@ import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 export interface ServerContext {
   readonly holdfast: Holdfast
   readonly limits: Limits
+  /** Whether people are told apart, so that one must not take away a name that another would use. */
+  readonly hasOwners: boolean
   readonly keepAliveMs: number
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
@@ -22,6 +25,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
   return {
     holdfast,
     limits,
+    hasOwners: options.authenticate !== undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
@@ -73,8 +77,27 @@ export async function readOwned(
 
 /** Another owner's thread is as if it were not there (HT2). */
 export function asOwned(thread: Thread | null, { ownerId }: RouteRequest): Thread {
-  if (thread === null || thread.ownerId !== ownerId) throw notFound('thread')
+  if (!isOwned(thread, { ownerId })) throw notFound('thread')
   return thread
+}
+
+export const isOwned = (
+  thread: Thread | null,
+  { ownerId }: Pick<RouteRequest, 'ownerId'>,
+): thread is Thread => thread !== null && thread.ownerId === ownerId
+
+const leastMadeUp = 16
+
+/**
+ * Thread ids are one name space for all owners: a short name that one client takes is gone for everybody else, and
+ * whether it is gone says that somebody has it. So what is not there, and what is another's, is refused alike (HT2).
+ */
+export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void {
+  if (!hasOwners || [...id].length >= leastMadeUp) return
+  throw new HoldfastError(
+    'bad-id',
+    `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Leave it out and one is made for you.`,
+  )
 }
 
 /** A query parameter that may be there once. */

@@ -9,7 +9,9 @@ import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
   asOwned,
+  checkMadeUpId,
   findThread,
+  isOwned,
   parameter,
   readOwned,
   type ServerContext,
@@ -49,14 +51,16 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       handle: async (request) =>
         withReply(context, request, async (reply) => {
           const message = parameter(request.url, 'message')
+          const messageId = message === undefined ? undefined : parseMessageId(message)
+          const id = threadOf(request)
           // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault.
-          const thread = await holdfast.store.readThread(threadOf(request))
-          if (thread === null && message === undefined) return new Response(null, { status: 204 })
-          const { id } = asOwned(thread, request)
+          if (!isOwned(await holdfast.store.readThread(id), request)) {
+            return new Response(null, { status: 204 })
+          }
           const turn =
-            message === undefined
+            messageId === undefined
               ? await findLive(context, id)
-              : await readTurn(holdfast.store, id, parseMessageId(message))
+              : await readTurn(holdfast.store, id, messageId)
           if (turn === null) return new Response(null, { status: 204 })
           return reply({ threadId: id, turnId: turn.id })
         }),
@@ -131,13 +135,14 @@ async function inPlace<Result extends { readonly kind: string }>(
 
 /** A new chat begins with its first message; one that exists must be the caller's own. */
 export async function toSend(
-  { holdfast }: ServerContext,
+  context: ServerContext,
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'send' }>,
 ): Promise<SendRequest> {
-  const thread = await holdfast.store.readThread(chat.threadId)
+  const thread = await context.holdfast.store.readThread(chat.threadId)
   // Only a first message can begin a thread: there is nothing yet to edit.
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
+  if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
     return { ...chat, create: { ownerId: request.ownerId, title: titleOf(chat) } }
   }

@@ -4,7 +4,7 @@ import type { Thread } from '../../core/thread.ts'
 import { parseCursor, toCursor } from '../../paging/cursor.ts'
 import { defaultLimit, parseLimit } from '../../paging/limit.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
-import { findThread, parameter, type ServerContext } from '../context.ts'
+import { checkMadeUpId, findThread, isOwned, parameter, type ServerContext } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
@@ -20,8 +20,12 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads',
       async handle({ request, ownerId }) {
         const body = parseObject(await readJson(request, limits.bodyBytes))
-        const id = body['id'] === undefined ? holdfast.newThreadId() : parseThreadId(body['id'])
+        const wanted = body['id'] === undefined ? undefined : parseThreadId(body['id'])
         const title = body['title'] === undefined ? '' : parseTitle(body['title'])
+        if (wanted !== undefined && !isOwned(await store.readThread(wanted), { ownerId })) {
+          checkMadeUpId(context, wanted)
+        }
+        const id = wanted ?? holdfast.newThreadId()
         const created = await store.createThread({ id, ownerId, title, at: clock.now() })
         if (created.kind === 'taken') throw notFound('thread')
         const status = created.kind === 'created' ? 201 : 200
