@@ -10,17 +10,24 @@ export function processHolder(): string {
   return `pid:${process.pid}:${start}:${randomBytes(6).toString('hex')}`
 }
 
-/** False only if it is certain that the process is gone; then its lease need not run out. */
-export function isHolderAlive(holder: string): boolean {
+/**
+ * True and false only if it is certain (see `IsHolderAlive`). A process that is stopped or blocked lives: whoever
+ * took its runs would tell people that nobody knows what became of calls that it is still busy with.
+ */
+export function isHolderAlive(holder: string): boolean | undefined {
   const match = /^pid:(\d{1,10}):([\d.]*):/.exec(holder)
-  if (match === null) return true
+  if (match === null) return undefined
   const pid = Number(match[1])
   const start = match[2] ?? ''
   // In another container the number means another process, and this one may well be alive.
-  if (start !== '' && start.split('.')[0] !== readNamespace()) return true
+  if (start !== '' && start.split('.')[0] !== readNamespace()) return undefined
   if (!isRunning(pid)) return false
   const found = readStart(pid)
-  return start === '' || found === undefined || found === start
+  // Without a start it may be another process that was given the same number.
+  if (start === '' || found === undefined) return undefined
+  if (found !== start) return false
+  // That this process lives says nothing of a run of its own: it may have been given up. The engine knows.
+  return pid === process.pid ? undefined : true
 }
 
 function isRunning(pid: number): boolean {

@@ -46,7 +46,7 @@ export interface WitnessedLease {
 
 export interface WitnessOptions {
   readonly now: () => number
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: (holder: string) => boolean | undefined
   readonly fold: typeof foldThread
   readonly report: Report
 }
@@ -74,7 +74,7 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
       return
     }
     if (use.kind === 'acquire') {
-      const isHeld = lease !== null && lease.until > now() && options.isAlive(lease.holder)
+      const isHeld = lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
       if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence

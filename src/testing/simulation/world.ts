@@ -46,7 +46,7 @@ export interface WorldParts {
   readonly weather: Weather
   readonly store: Store
   readonly living: Set<string>
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: (holder: string) => boolean | undefined
   readonly create: typeof createHoldfast
   readonly fold: typeof foldThread
   readonly count: (kind: Kind) => void
