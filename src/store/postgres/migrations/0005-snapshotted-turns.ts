@@ -14,11 +14,11 @@ import type { Migration } from './migration.ts'
 export const snapshottedTurns: Migration = {
   version: 5,
   toSql: (schema) => `
-ALTER TABLE ${schema}.messages ADD COLUMN is_snapshotted boolean NOT NULL DEFAULT false;
-UPDATE ${schema}.messages AS m SET is_snapshotted = true WHERE m.body IS NOT NULL AND NOT EXISTS (
+ALTER TABLE ${schema}.messages ADD COLUMN is_sealed boolean NOT NULL DEFAULT false;
+UPDATE ${schema}.messages AS m SET is_sealed = true WHERE m.body IS NOT NULL AND NOT EXISTS (
   SELECT FROM ${schema}.events AS e
   WHERE e.thread_id = m.thread_id AND e.message_id = m.message_id);
-ALTER TABLE ${schema}.messages ADD CHECK (NOT is_snapshotted OR body IS NOT NULL);
+ALTER TABLE ${schema}.messages ADD CHECK (NOT is_sealed OR body IS NOT NULL);
 DROP INDEX ${schema}.events_by_message;
 DROP INDEX ${schema}.calls_by_message;
 CREATE INDEX calls_by_message ON ${schema}.calls (thread_id, message_id, seq)
