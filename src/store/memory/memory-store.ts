@@ -37,7 +37,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   const threads = new Map<ThreadId, MemoryThread>()
   const notifications = createLocalNotifier()
   // For leases alone, which never leave the process: a clock that is set must not end them.
-  const now = options.now ?? (() => performance.now())
+  const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
   let activity = 0
   let closed = false
