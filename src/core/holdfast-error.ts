@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'store-foreign'
   | 'store-unreachable'
   | 'store-failed'
+  /** The file of the database is no longer there, or is another one: needs a restart. */
+  | 'store-replaced'
 
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'

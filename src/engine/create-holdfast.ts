@@ -134,11 +134,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     newCallId,
   })
 
-  const repeat = (
-    firstMs: number,
-    everyMs: number,
-    work: () => Promise<unknown>,
-  ): (() => void) => {
+  const repeat = (firstMs: number, everyMs: number, work: () => Promise<unknown>): (() => void) => {
     let isOver = false
     let cancel = () => {}
     const next = (ms: number) => {

@@ -21,6 +21,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-foreign': 503,
   'store-unreachable': 503,
   'store-failed': 503,
+  'store-replaced': 503,
 }
 
 /** Says what the address does take. */

@@ -33,7 +33,9 @@ const ended = (server: ServerProcess) =>
 function readLease(db: string): { readonly holder: string; readonly until: number } {
   const raw = new DatabaseSync(db, { readOnly: true })
   try {
-    const row = raw.prepare('SELECT lease_holder AS holder, lease_until AS until FROM threads').get()
+    const row = raw
+      .prepare('SELECT lease_holder AS holder, lease_until AS until FROM threads')
+      .get()
     return row as never
   } finally {
     raw.close()

@@ -74,7 +74,8 @@ export function createWitness(threadId: ThreadId, options: WitnessOptions): Witn
       return
     }
     if (use.kind === 'acquire') {
-      const isHeld = lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
+      const isHeld =
+        lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
       if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
