@@ -71,6 +71,11 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
 
   const log = createServeLog(logKind, terminal)
   const store = await openStore({ db: values.db, env, file: 'any' })
+  // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
+  await store.findAbandonedRuns(1).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   const tools = engine.tools === undefined ? own : undefined
   const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
   const handler = createHandler(holdfast, {
@@ -82,8 +87,6 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   })
   const gate = createDrainGate(withPages(handler, pages))
   try {
-    // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
-    await store.findAbandonedRuns(1)
     const listening = await start(gate.handler, { port, host, onError: log.fault })
     const stopped = waitForSignal((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)
