@@ -1,4 +1,4 @@
-import { createDemoTools } from 'holdfast/testing'
+import { createDemoTools } from 'holdfast/demo'
 import { createPages } from './pages.ts'
 import { buildWeb, webFolder } from './build-web.ts'
 import { createWeatherTool, readWeatherService } from './weather-tool.ts'

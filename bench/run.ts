@@ -3,6 +3,7 @@ import { benchAppend } from './append.ts'
 import { benchDecision } from './decision.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFold } from './fold.ts'
+import { benchImportPauses } from './import-pauses.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchSize } from './size.ts'
@@ -24,6 +25,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   load: benchLoad,
   soak: benchSoak,
   transfer: benchTransfer,
+  'import-pauses': benchImportPauses,
 }
 
 const names = Object.keys(sections)

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
+import { joinStyles } from './join-styles.ts'
 import { runCommand } from './run-command.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -11,7 +12,10 @@ export function buildDist(folder: string): void {
   rmSync(dist, { recursive: true, force: true })
   const options = ['-p', join(project, 'tsconfig.build.json'), '--outDir', dist]
   if (runCommand('tsc', options) !== 0) throw new Error('The build failed, see above.')
-  cpSync(join(project, 'src/widgets/widgets.css'), join(dist, 'widgets/widgets.css'))
+  writeFileSync(
+    join(dist, 'widgets/widgets.css'),
+    joinStyles(join(project, 'src/widgets/widgets.css')),
+  )
   // TypeScript takes no style sheet for what it imports; this says that there is nothing in it to type.
   writeFileSync(join(dist, 'widgets/widgets.css.d.ts'), 'export {}\n')
   // What is published says the version that it is published as, whatever the source says.

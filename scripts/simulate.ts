@@ -1,16 +1,16 @@
-// npm run simulate: lives many seeds, or prints the life of one.
+// npm run simulate: runs many seeds, or prints the trace of one.
 
 import { memory } from '../src/store/memory/index.ts'
 import { sqlite } from '../src/store/sqlite/index.ts'
-import { addTally, emptyTally, kinds, simulate } from '../src/testing/index.ts'
+import { addCoverage, emptyCoverage, coverageKinds, simulate } from '../src/testing/index.ts'
 import { parseScriptArguments, refuseArguments } from './script-arguments.ts'
 
 const usage = `npm run simulate -- [--seeds N] [--from SEED] [--seed SEED] [--store memory|sqlite]
 
-  --seeds   how many seeds to live (1000)
+  --seeds   how many seeds to run (1000)
   --from    the first of them (1)
-  --seed    lives this one alone, and prints its life
-  --store   what it lives on (memory)`
+  --seed    runs this one alone, and prints its trace
+  --store   the store that it runs on (memory)`
 const { values } = parseScriptArguments({
   usage,
   options: {
@@ -46,13 +46,13 @@ async function runOne(seed: number): Promise<void> {
 }
 
 async function runMany(from: number, count: number): Promise<void> {
-  const tally = emptyTally()
+  const coverage = emptyCoverage()
   const started = performance.now()
   let steps = 0
   let failed = 0
   for (let seed = from; seed < from + count; seed++) {
     const report = await simulate({ seed, openStore })
-    addTally(tally, report.tally)
+    addCoverage(coverage, report.coverage)
     steps += report.steps
     if (report.violations.length === 0) continue
     const [{ rule, message }] = report.violations as [(typeof report.violations)[number]]
@@ -60,9 +60,9 @@ async function runMany(from: number, count: number): Promise<void> {
     if (++failed === 1) console.log(report.trace.join('\n'))
   }
   const seconds = (performance.now() - started) / 1_000
-  for (const kind of kinds) console.log(`${String(tally[kind]).padStart(8)} ${kind}`)
+  for (const kind of coverageKinds) console.log(`${String(coverage[kind]).padStart(8)} ${kind}`)
   console.log(`${count} seeds, ${steps} steps, ${seconds.toFixed(1)} s, ${failed} failed`)
-  const missing = kinds.filter((kind) => tally[kind] === 0)
+  const missing = coverageKinds.filter((kind) => coverage[kind] === 0)
   if (missing.length > 0) console.log(`never happened: ${missing.join(', ')}`)
   if (failed > 0 || missing.length > 0) process.exitCode = 1
 }

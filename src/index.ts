@@ -23,7 +23,7 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { Thread } from './core/thread.ts'
+export type { ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
@@ -34,8 +34,8 @@ export {
   type CheckOptions,
   type CheckReport,
   checkStore,
-} from './engine/check/check-store.ts'
-export type { Problem, ProblemKind } from './engine/check/problem.ts'
+} from './audit/check-store.ts'
+export type { Problem, ProblemKind } from './audit/problem.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
 export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options.ts'

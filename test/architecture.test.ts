@@ -16,9 +16,10 @@ describe('the layers', () => {
       findLayerProblems(
         shapesOf({
           'src/core/fold.ts': `import { a } from './event.ts'; import type { b } from '../views/ui.ts'`,
-          'src/views/ui.ts': `export { a } from '../core/fold.ts'; import '../paging/plan.ts'`,
+          'src/views/ui.ts': `export { a } from '../core/fold.ts'; import '../import/read.ts'`,
           'src/store/store.ts': `type A = import('../engine/run.ts').Run`,
           'src/engine/run.ts': `await import('../server/routes.ts'); import pg from 'pg'`,
+          'src/audit/check.ts': `import '../store/store.ts'; import '../engine/run.ts'`,
           'src/client/state.ts': `import '../core/fold.ts'; import '../store/store.ts'`,
           'src/cli/serve.ts': `import '../server/routes.ts'; import '../widgets/thread.tsx'`,
           'src/index.ts': `export { run } from './engine/run.ts'; export { x } from './server/x.ts'`,
@@ -28,9 +29,10 @@ describe('the layers', () => {
       ),
     ).toEqual([
       'src/core/fold.ts: core may not import src/views/ui.ts',
-      'src/views/ui.ts: views may not import src/paging/plan.ts',
+      'src/views/ui.ts: views may not import src/import/read.ts',
       'src/store/store.ts: store may not import src/engine/run.ts',
       'src/engine/run.ts: engine may not import src/server/routes.ts',
+      'src/audit/check.ts: audit may not import src/engine/run.ts',
       'src/client/state.ts: client may not import src/store/store.ts',
       'src/cli/serve.ts: cli may not import src/widgets/thread.tsx',
       'src/index.ts: index.ts may not import src/server/x.ts',
@@ -45,7 +47,7 @@ describe('the layers', () => {
           'src/core/fold.ts': `import { readFileSync } from 'node:fs'`,
           'src/protocol/frames.ts': `import type { UIMessage } from 'ai'`,
           'src/engine/run.ts': `import type { UIMessage } from 'ai'; import 'holdfast/sqlite'`,
-          'src/paging/plan.test.ts': `import fc from 'fast-check'`,
+          'src/protocol/frames.test.ts': `import fc from 'fast-check'`,
         }),
       ),
     ).toEqual([
@@ -132,14 +134,14 @@ describe('the files', () => {
           'src/engine/index.ts': `export { a } from './a.ts'; import '../assert-node.ts'`,
           'src/core/index.ts': `export * from './fold.ts'`,
           'src/views/index.ts': `import { a } from './a.ts'\nexport { a }`,
-          'src/paging/index.ts': `export { a } from './a.ts'\nexport const limit = 1`,
+          'src/protocol/index.ts': `export { a } from './a.ts'\nexport const limit = 1`,
         }),
       ),
     ).toEqual([
       'src/engine/index.ts does more than re-export by name',
       'src/core/index.ts does more than re-export by name',
       'src/views/index.ts does more than re-export by name',
-      'src/paging/index.ts does more than re-export by name',
+      'src/protocol/index.ts does more than re-export by name',
     ])
   })
 

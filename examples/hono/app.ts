@@ -4,7 +4,7 @@ import { tool } from 'ai'
 import { createHoldfast } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { sqlite } from 'holdfast/sqlite'
-import { demoModel } from 'holdfast/testing'
+import { demoModel } from 'holdfast/demo'
 import { Hono } from 'hono'
 import { z } from 'zod'
 

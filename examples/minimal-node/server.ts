@@ -3,7 +3,7 @@
 import { createHoldfast } from 'holdfast'
 import { createHandler, listen } from 'holdfast/server'
 import { sqlite } from 'holdfast/sqlite'
-import { createDemoTools, demoModel } from 'holdfast/testing'
+import { createDemoTools, demoModel } from 'holdfast/demo'
 
 const store = sqlite(process.env['HOLDFAST_DB'] ?? 'chat.db')
 const holdfast = createHoldfast({ store, model: demoModel(), ...createDemoTools() })

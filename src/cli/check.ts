@@ -1,6 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type CheckReport, checkStore } from '../engine/check/check-store.ts'
-import type { Problem } from '../engine/check/problem.ts'
+import { type CheckReport, checkStore } from '../audit/check-store.ts'
+import type { Problem } from '../audit/problem.ts'
 import { CliError } from './cli-error.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
 import { openStore } from './open-store.ts'

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { parseThreadId } from '../core/ids.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 import { exportFormats, exportThreads } from '../transfer/export-threads.ts'
 import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
@@ -48,7 +48,7 @@ async function run({ args, env }: CommandContext): Promise<ExitCode> {
   }
 }
 
-async function readOne(store: Store, id: string): Promise<Thread> {
+async function readOne(store: Store, id: string): Promise<ThreadRecord> {
   const thread = await store.readThread(parseThreadId(id))
   if (thread === null) {
     throw new CliError(`There is no thread ${id}. \`holdfast export --all\` writes all there are.`)
@@ -56,7 +56,7 @@ async function readOne(store: Store, id: string): Promise<Thread> {
   return thread
 }
 
-async function* readAll(store: Store, owner: string | undefined): AsyncGenerator<Thread> {
+async function* readAll(store: Store, owner: string | undefined): AsyncGenerator<ThreadRecord> {
   for await (const thread of store.audit?.listThreads() ?? []) {
     if (owner === undefined || thread.ownerId === owner) yield thread
   }

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import type { DemoTools } from '../testing/demo/demo-tools.ts'
+import type { DemoTools } from '../demo/demo-tools.ts'
 import { CliError } from './cli-error.ts'
 
 export interface LoadedModel {
@@ -61,8 +61,8 @@ const isProvider = (name: string): name is Provider =>
   name === 'openai' || name === 'anthropic' || name === 'openai-compatible'
 
 async function loadDemo(env: NodeJS.ProcessEnv): Promise<LoadedModel> {
-  const { demoModel } = await import('../testing/demo/demo-model.ts')
-  const { createDemoTools } = await import('../testing/demo/demo-tools.ts')
+  const { demoModel } = await import('../demo/demo-model.ts')
+  const { createDemoTools } = await import('../demo/demo-tools.ts')
   const charges = env['HOLDFAST_DEMO_CHARGES']
   const own = createDemoTools(charges ? { charges } : {})
   const delay = env['HOLDFAST_DEMO_DELAY_MS']

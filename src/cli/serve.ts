@@ -3,6 +3,7 @@ import { createHoldfast } from '../engine/create-holdfast.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
 import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
+import { pageSafetyHeaders, withSafetyHeaders } from '../server/safety-headers.ts'
 import { chooseAuthentication } from './authentication.ts'
 import { CliError } from './cli-error.ts'
 import { createDrainGate } from './drain-gate.ts'
@@ -119,7 +120,7 @@ const withPages =
     const { pathname } = new URL(request.url)
     const isApi = pathname === '/api' || pathname.startsWith('/api/')
     const page = isApi ? null : await pages?.(request)
-    return page ?? handler(request)
+    return page == null ? handler(request) : withSafetyHeaders(page, pageSafetyHeaders)
   }
 
 async function start(handler: Handler, options: ListenOptions): Promise<Listening> {

@@ -2,6 +2,7 @@ import { callback, type OptionRule, type OptionTable } from '../core/check-optio
 import { isJsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
 
+/** Where the server is, and what requests carry. */
 export interface ApiOptions {
   /** Where the server is; default: where the page came from. */
   readonly baseUrl?: string
@@ -21,10 +22,15 @@ export const apiRules: OptionTable<ApiOptions> = {
   fetch: callback('the browser’s own'),
 }
 
+/** Requests to a Holdfast server. Each rejects with an `ApiError` when it was not answered with success. */
 export interface Api {
+  /** Reads JSON. What it is, is for the caller to know; it is not checked. */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>
+  /** Sends JSON and reads JSON. */
   post<Answer>(path: string, body: unknown): Promise<Answer>
+  /** Sends JSON and reads JSON. */
   patch<Answer>(path: string, body: unknown): Promise<Answer>
+  /** Goes through also when the page is being left. */
   delete(path: string): Promise<void>
   /** A request whose answer is a stream, or of no interest. */
   open(path: string, init?: RequestInit): Promise<Response>

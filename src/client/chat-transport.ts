@@ -80,8 +80,11 @@ interface SendOptions extends RequestOptions {
  * is the SDK's to say, so here they are of no type of our own.
  */
 export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
+  /** A resumed stream begins at the beginning of the turn. */
   readonly resumeStreamIsReplay: true
+  /** Sends the newest message and streams the turn that answers it. */
   sendMessages(options: SendOptions): Promise<ReadableStream<Chunk>>
+  /** Streams the live turn from its beginning; null where there is nothing to resume. */
   reconnectToStream(options: RequestOptions): Promise<ReadableStream<Chunk> | null>
   /**
    * What the chat begins with after a reload: the newest messages, oldest first, without the turn that

@@ -1,6 +1,8 @@
 /** A value that can be watched: what `useSyncExternalStore` and every other framework can bind to. */
 export interface ExternalStore<Value> {
+  /** The same object as before while nothing changed. */
   readonly getSnapshot: () => Value
+  /** Called after each change until what it returns is called. The first listener starts the work, the last one ends it. */
   readonly subscribe: (listener: () => void) => () => void
 }
 

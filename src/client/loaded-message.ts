@@ -10,6 +10,7 @@ export interface LoadedMessage {
   parts: LoadedPart[]
 }
 
+/** A part of such a message. */
 export type LoadedPart =
   | { type: 'text' | 'reasoning'; text: string; state?: 'streaming' | 'done' }
   | { type: 'file'; mediaType: string; url: string; filename?: string }

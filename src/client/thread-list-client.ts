@@ -2,24 +2,37 @@ import { checkOptions } from '../core/check-options.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
+/** A thread as the list shows it. */
 export interface ThreadItem {
   readonly id: string
   readonly title: string
+  /** When it was made, as an ISO date. */
   readonly createdAt: string
+  /** When the last message or turn began or ended, as an ISO date. */
   readonly updatedAt: string
+  /** The number of its last change. */
   readonly seq: number
 }
 
+/** The list of threads at one moment. */
 export interface ThreadListSnapshot {
+  /** `failed`: the last read failed; `threads` are those of the read before. */
   readonly status: 'loading' | 'ready' | 'failed'
+  /** Newest activity first, as far as they have been loaded. */
   readonly threads: readonly ThreadItem[]
+  /** There are older ones. */
   readonly hasMore: boolean
+  /** Why the last read failed. */
   readonly error?: string
 }
 
+/** The list of threads, and what can be done with it. */
 export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
+  /** Reads the first page again. Never rejects: a failure is in the snapshot. */
   readonly refresh: () => Promise<void>
+  /** Reads the next page; rejects when that fails. Does nothing at the end of the list. */
   readonly loadMore: () => Promise<void>
+  /** Gives a thread another title; rejects when that fails, and the list stays as it was. */
   readonly rename: (id: string, title: string) => Promise<void>
   /** Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`. */
   readonly remove: (id: string) => {

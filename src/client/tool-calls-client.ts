@@ -12,12 +12,15 @@ import { createExternalStore, type ExternalStore } from './external-store.ts'
 import { browserNetwork, type Network } from './network.ts'
 import type { ThreadClient } from './thread-client.ts'
 
+/** The calls of a message at one moment. */
 export interface ToolCallsSnapshot extends ToolCallList {
   /** Nothing has been read yet. */
   readonly isLoading: boolean
 }
 
+/** The options of `createToolCallsClient`. */
 export interface ToolCallsClientOptions extends ApiOptions {
+  /** The message whose calls they are: the id of a turn. */
   readonly messageId: string
   /**
    * `all`: every call, so that one that fails stays in the list. Default: what is open or succeeded.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { begin, callId, heard, record, succeeded } from '../testing/call-events.ts'
-import { turnOf } from '../testing/turn-of.ts'
+import { begin, callId, heard, record, succeeded } from '../../test/support/call-events.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import { admitEvents } from './admit-events.ts'
 import type { NewTurnEvent, TurnEventBody } from './event.ts'
 

@@ -9,7 +9,7 @@ import {
 } from './lifecycle.ts'
 import { callsOf, type Turn } from './message.ts'
 
-export interface Admission {
+interface Admission {
   /** What may be written; the same list if that is all of it. */
   readonly admitted: readonly NewTurnEvent[]
   /** What cannot happen to its call any more, or not yet. */

@@ -12,7 +12,7 @@ export type CallOutput =
   | { readonly kind: 'omitted'; readonly bytes: number }
 
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
-export type CallDenial = 'denied' | 'superseded'
+type CallDenial = 'denied' | 'superseded'
 /** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
 export type CallInterruption =
   | 'stream-failed'
@@ -102,8 +102,10 @@ export type OpenCall = CallBase &
     | { readonly state: 'running'; readonly startedAt: number; readonly preliminary?: Json }
   )
 export type EndedCall = CallBase & CallOutcome & { readonly endedAt: number }
+/** A tool call in one of its states: it has a result only where it succeeded, and a cause only where it did not. */
 export type Call = OpenCall | EndedCall
 
+/** Where a call stands; what may follow what is the table of its lifecycle. */
 export type CallState = Call['state']
 
 const openStates: ReadonlySet<CallState> = new Set([

@@ -13,7 +13,7 @@ export interface OptionRule {
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
 /** Names that people bring along from elsewhere, and what they are called here. */
-export type OtherNames = Readonly<Record<string, string>>
+type OtherNames = Readonly<Record<string, string>>
 
 /**
  * Refuses options whose names or values are wrong, before anything is made of them: a limit of 0 or NaN
@@ -65,12 +65,6 @@ export function wholeNumber(from: number, to: number, byDefault?: string): Optio
 export function milliseconds(from: number, to: number, byDefault?: string): OptionRule {
   const { range, fits } = wholeNumber(from, to)
   return withDefault({ range: range.replace('number', 'number of milliseconds'), fits }, byDefault)
-}
-
-export function numberBetween(from: number, to: number, byDefault?: string): OptionRule {
-  const range = `a number from ${grouped(from)} to ${grouped(to)}`
-  const fits = (value: unknown) => typeof value === 'number' && value >= from && value <= to
-  return withDefault({ range, fits }, byDefault)
 }
 
 export function oneOfWords(words: readonly string[], byDefault?: string): OptionRule {

@@ -95,7 +95,7 @@ export type TurnEventBody =
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */
-export type ThreadEventBody =
+type ThreadEventBody =
   | {
       readonly type: 'message-added'
       readonly messageId: MessageId
@@ -116,7 +116,7 @@ export type ThreadEventBody =
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
-export interface UnreadableEvent {
+interface UnreadableEvent {
   readonly type: 'unreadable'
   readonly reason: string
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from './json.ts'
-import { deepestValue, depthOfText, flattenJson, isDeeperThan } from './json-depth.ts'
+import {
+  createDepthScanner,
+  deepestValue,
+  depthOfText,
+  flattenJson,
+  isDeeperThan,
+} from './json-depth.ts'
 
 const nested = (levels: number, leaf: Json = 1): Json => {
   let value = leaf
@@ -18,6 +24,16 @@ describe('depth', () => {
       3, 0, 0,
     ])
     expect(depthOfText('['.repeat(500_000))).toBe(500_000)
+  })
+
+  it('[HT3] counts the same in a text that comes in pieces, wherever it is cut', () => {
+    const text = '{"a\\"[[":[1,{"b":"]}\\\\"}]}'
+    expect(depthOfText(text)).toBe(3)
+    for (let at = 0; at <= text.length; at++) {
+      const scan = createDepthScanner()
+      scan(text.slice(0, at))
+      expect(scan(text.slice(at))).toBe(3)
+    }
   })
 
   it('[CL6a] leaves alone what is not too deep', () => {

@@ -72,20 +72,27 @@ export function flattenJson(value: Json, most: number): Json {
 }
 
 /** The levels of a JSON text, counted without parsing it: a parser would have built all of it first. */
-export function depthOfText(text: string): number {
+export const depthOfText = (text: string): number => createDepthScanner()(text)
+
+/** The same for a text that comes in pieces: called with each, it gives the most levels so far. */
+export function createDepthScanner(): (piece: string) => number {
   let depth = 0
   let most = 0
   let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const char = text[index]
-    if (inString) {
-      if (char === '\\') index++
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === '{' || char === '[') most = Math.max(most, ++depth)
-    else if (char === '}' || char === ']') depth--
+  let isEscaped = false
+  return (piece) => {
+    for (let index = 0; index < piece.length; index++) {
+      const char = piece[index]
+      if (isEscaped) isEscaped = false
+      else if (inString) {
+        if (char === '\\') isEscaped = true
+        else if (char === '"') inString = false
+      } else if (char === '"') inString = true
+      else if (char === '{' || char === '[') most = Math.max(most, ++depth)
+      else if (char === '}' || char === ']') depth--
+    }
+    return most
   }
-  return most
 }
 
 type Container = Extract<Json, object>

@@ -1,8 +1,11 @@
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+/** A JSON object. Its keys are data, also those that mean something to JavaScript. */
 export interface JsonObject {
   readonly [key: string]: Json
 }
 
+/** Whether a value is an object and neither `null` nor an array. What is in it is not looked at. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

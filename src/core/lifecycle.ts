@@ -8,7 +8,7 @@ import type { TurnStatus } from './message.ts'
  * fold and every store read the same table, so an illegal event is refused before it is stored and
  * ignored if it is met in a ledger all the same.
  */
-export interface Transition<State> {
+interface Transition<State> {
   readonly from: readonly (State | 'absent')[]
   readonly to: State
 }

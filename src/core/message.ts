@@ -12,12 +12,17 @@ export type UserPart =
       readonly filename?: string
     }
 
+/** What a person wrote, or a system message that came with the thread. */
 export interface UserMessage {
   readonly role: 'user' | 'system'
+  /** Made by the client, and unique in its thread. */
   readonly id: MessageId
+  /** Where it stands in the thread. */
   readonly seq: Seq
   readonly parts: readonly UserPart[]
+  /** Whatever the client sent with it. */
   readonly metadata?: Json
+  /** When it was stored, in milliseconds since 1970. */
   readonly createdAt: number
 }
 
@@ -115,24 +120,32 @@ export type TurnStatus = TurnProgress['status']
 /** Everything the assistant did in answer to one message: what the fold makes and every view reads. */
 export interface Turn {
   readonly role: 'assistant'
+  /** Made by the server, and the id of the message in every format. */
   readonly id: MessageId
   /** Where the turn stands in the thread. */
   readonly seq: Seq
   /** The last event that is in it. */
   readonly lastSeq: Seq
+  /** The message that it answers; `null` where none is known, as in some old data. */
   readonly replyTo: MessageId | null
+  /** Whatever the host stored with it. */
   readonly metadata?: Json
   /** Produced by a loop of the host's own. */
   readonly recorded?: true
+  /** When it began, in milliseconds since 1970. */
   readonly createdAt: number
+  /** Whether it runs, waits or has ended, and how. */
   readonly progress: TurnProgress
+  /** One per model call, in order. */
   readonly steps: readonly Step[]
   /** How many of its events could not be read (LG7). */
   readonly unreadable: number
 }
 
+/** A message of a thread. */
 export type Message = UserMessage | Turn
 
+/** Whether a message is what the assistant did, and not what somebody wrote. */
 export const isTurn = (message: Message): message is Turn => message.role === 'assistant'
 
 export function* callsOf(turn: Turn): Generator<Call> {

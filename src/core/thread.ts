@@ -1,6 +1,7 @@
 import type { OwnerId, Seq, ThreadId } from './ids.ts'
 
-export interface Thread {
+/** A thread as a store keeps it, without its messages. */
+export interface ThreadRecord {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string

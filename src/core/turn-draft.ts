@@ -2,7 +2,7 @@ import type { Call } from './call.ts'
 import type { CallId, Seq } from './ids.ts'
 import type { Part, Step, Turn } from './message.ts'
 
-export interface CallPlace {
+interface CallPlace {
   readonly step: number
   readonly part: number
   readonly call: Call

@@ -6,6 +6,7 @@ import { unnamed } from './old-call.ts'
 import { type EntityCallRead, readEntityRow, type EntityRowRead } from './entity-rows.ts'
 import type { Report } from './report.ts'
 import { readUserMessage } from './user-message.ts'
+import { mapInSteps, type Work } from './work.ts'
 
 /** What stands in a list, and where. */
 export interface ListedValue {
@@ -49,25 +50,27 @@ interface OpenTurn {
 }
 
 /** Rows of one message each become messages again: a turn is what stands together (LE1). */
-export function readEntityRows(
+export function* readEntityRows(
   values: readonly ListedValue[],
   at: number,
   /** Nothing of the list stands before them. */
   areFirst: boolean,
   report: Report,
-): OldThread {
+): Work<OldThread> {
   const orphans: Orphan[] = []
-  const read = values.flatMap(({ index, value }) => {
+  const read: EntityRowRead[] = []
+  for (const { index, value } of values) {
+    yield
     const row = readEntityRow(value, index, (what) => report.mend(index, what))
-    if (typeof row !== 'string') return [row]
-    report.fail(index, row)
-    return []
-  })
+    if (typeof row === 'string') report.fail(index, row)
+    else read.push(row)
+  }
   const rows = withTurnIds(read)
   const groups: (EntityRowRead | OpenTurn)[] = []
   const calls = new Map<string, Answered[]>()
   const results = createEarlyResults(rows)
   for (const [place, row] of rows.entries()) {
+    yield
     if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
     else if (row.entity === 'TOOL') {
       if (!results.keep(row, place, calls))
@@ -88,7 +91,7 @@ export function readEntityRows(
       }
     }
   }
-  const messages = groups.map((group): PlacedMessage => {
+  const messages = yield* mapInSteps(groups, (group): PlacedMessage => {
     if (!('rows' in group)) return { index: group.index, message: toUserMessage(group, report) }
     const [first] = group.rows
     const joins = first?.turnId === undefined ? 'by-shape' : 'by-id'

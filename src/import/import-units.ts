@@ -6,6 +6,7 @@ import type { PlacedMessage } from './entity-turns.ts'
 import type { IdKeeper } from './import-ids.ts'
 import type { Mend, OldMessage, OldTurn } from './old-message.ts'
 import { toTurnEvents } from './turn-events.ts'
+import { mapInSteps, type Work } from './work.ts'
 
 /** A message with the id that it has in its thread. */
 export interface NamedMessage extends PlacedMessage {
@@ -71,15 +72,15 @@ export interface UnitOptions {
 }
 
 /** Messages in their order as the events that store them. */
-export function toUnits(
+export function* toUnits(
   messages: readonly NamedMessage[],
   { at, ids, replyTo, isFollowed, mendAt }: UnitOptions,
-): readonly Unit[] {
+): Work<readonly Unit[]> {
   const lastUser = isFollowed
     ? messages.length
     : messages.findLastIndex(({ message }) => isUser(message))
   let question = replyTo
-  return messages.map(({ id, index, message }, place): Unit => {
+  return yield* mapInSteps(messages, ({ id, index, message }, place): Unit => {
     const date = message.at ?? at
     if (message.kind !== 'turn') {
       const { role, parts, metadata } = message

@@ -7,6 +7,7 @@ import { unnamed } from './old-call.ts'
 import { hasEnded, type OldCall, type OldMessage, type OldTurn } from './old-message.ts'
 import type { Report } from './report.ts'
 import { textOfStep } from './steps.ts'
+import type { Work } from './work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {
@@ -35,12 +36,12 @@ export interface MergedThread {
  * is changed only by what has ended since; what is new is put where it belongs by the messages around
  * it that both have, and by dates.
  */
-export function mergeThread(
+export function* mergeThread(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
   { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
-): MergedThread {
+): Work<MergedThread> {
   const places = findPlaces(stored, read)
   const entries: MergedMessage[] = stored.map(({ id, message }) => ({
     ...{ id, message, index: -1, fate: 'kept', isRead: false },
@@ -57,6 +58,7 @@ export function mergeThread(
   const gaps = createGaps(stored, read, places, isNewestFirst)
   let guesses = 0
   for (const [nth, item] of read.entries()) {
+    yield
     const place = places[nth]
     if (place !== undefined) {
       known++
@@ -86,6 +88,7 @@ export function mergeThread(
     else others.push(one)
   }
   for (const orphan of orphans) {
+    yield
     const at = entries.findLastIndex(
       ({ message }) => findLeft(message, orphan.callId) !== undefined,
     )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../core/message.ts'
-import { messagesOf } from '../testing/messages-of.ts'
+import { messagesOf } from '../../test/support/messages-of.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { projectUiMessage } from '../views/ui-message.ts'

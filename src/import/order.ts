@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callLists, dateOf, idOf, listOf, objectOf, partListOf, unpack } from './old-fields.ts'
 import { entityOf, roleOf } from './old-names.ts'
+import { mapInSteps, type Work } from './work.ts'
 
 /** Where a list was found to begin, and on what grounds. */
 export interface FoundOrder {
@@ -34,11 +35,14 @@ interface Item {
  * a turn. The order is the one that fits best to the dates, to ids that grow with time, and to the
  * shape of a conversation: a result follows its call, an answer its question.
  */
-export function findOrder(values: readonly Json[], pages: readonly number[] = []): FoundOrder {
-  const items = toItems(values, pages)
+export function* findOrder(
+  values: readonly Json[],
+  pages: readonly number[] = [],
+): Work<FoundOrder> {
+  const items = yield* toItems(values, pages)
   const given = items.map(({ place }) => place)
   if (items.length < 2) return { places: given, basis: 'given', isGuess: false }
-  const first = costOf(items)
+  const first = yield* costOf(items)
   const isDated = items.some(({ date }) => date !== undefined && date !== items[0]?.date)
   const isRanked = items[0]?.rank !== undefined
   const isSettled = isDated || isRanked
@@ -50,7 +54,7 @@ export function findOrder(values: readonly Json[], pages: readonly number[] = []
   let rivals = 0
   for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
     if (isSameOrder(candidate, best.items)) continue
-    const cost = costOf(candidate)
+    const cost = yield* costOf(candidate)
     if (cost.total === best.cost.total) rivals++
     const isLikelier = isPaged && best.basis === 'given' && cost.total === best.cost.total
     if (cost.total >= best.cost.total && !isLikelier) continue
@@ -101,7 +105,7 @@ interface Cost {
   readonly against: number
 }
 
-function costOf(items: readonly Item[]): Cost {
+function* costOf(items: readonly Item[]): Work<Cost> {
   const first = items.find(({ kind }) => kind !== 'other')
   let shape = first === undefined || first.kind === 'user' ? 0 : weights.beginning
   let against = 0
@@ -112,6 +116,7 @@ function costOf(items: readonly Item[]): Cost {
   const turns = new Map<string, number>()
   let before: Item | undefined
   for (const item of items) {
+    yield
     for (const id of item.calls) {
       if (early.delete(id)) against += weights.result
       else called.set(id, (called.get(id) ?? 0) + 1)
@@ -194,9 +199,9 @@ function withDates(items: readonly Item[]): readonly Dated[] {
 const isSameOrder = (left: readonly Item[], right: readonly Item[]): boolean =>
   left.every((item, index) => item === right[index])
 
-function toItems(values: readonly Json[], pages: readonly number[]): readonly Item[] {
+function* toItems(values: readonly Json[], pages: readonly number[]): Work<readonly Item[]> {
   const rankOf = findRanks(values)
-  const items = values.map((value, place): Item => {
+  const items = yield* mapInSteps(values, (value, place): Item => {
     const at = { place, page: pages[place] ?? 0, nth: place }
     if (!isJsonObject(value)) return { ...plain, ...at, date: undefined, rank: undefined }
     return { ...readShape(value), ...at, date: dateOf(value), rank: rankOf(value) }

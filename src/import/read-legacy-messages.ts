@@ -7,6 +7,7 @@ import { toKnownNames } from './old-names.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
 import { createReport, type Failed, type Mended, type Report } from './report.ts'
 import { toJson } from './to-json.ts'
+import { mapInSteps, runWork, type Work } from './work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -31,13 +32,14 @@ export function readLegacyMessages(
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const thread = readOldMessages(messages, options, report)
+  const thread = runWork(readOldMessages(messages, options, report))
   for (const { index } of thread.orphans) report.fail(index, noCall)
   const ids = createIdKeeper(options.threadId, options.isTaken)
   const mendAt = (index: number) => (what: string) => report.mend(index, what)
   const namer = createMessageNamer(ids)
   const named = thread.messages.map((message) => namer.name(message, mendAt(message.index)))
-  const units = toUnits(named, { at: options.at, ids, replyTo: null, isFollowed: false, mendAt })
+  const place = { at: options.at, ids, replyTo: null, isFollowed: false, mendAt }
+  const units = runWork(toUnits(named, place))
   const { mended, guessed, failed } = report
   const calls = units.reduce((sum, { states }) => sum + states.length, 0)
   const counts = { messages: units.length, calls }
@@ -45,15 +47,15 @@ export function readLegacyMessages(
 }
 
 /** The messages of one old thread in their order, before they have ids of their own. */
-export function readOldMessages(
+export function* readOldMessages(
   messages: readonly unknown[],
   options: ListOptions,
   report: Report,
-): OldThread {
-  const values = messages.map((message, index): Json => {
+): Work<OldThread> {
+  const values = yield* mapInSteps(messages, (message, index): Json => {
     const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
     const value = toJson(message, cut) ?? null
     return isJsonObject(value) ? toKnownNames(value) : value
   })
-  return readMessages(values, options, report)
+  return yield* readMessages(values, options, report)
 }

@@ -31,6 +31,7 @@ import { readToolsUsedMessage } from './tools-used.ts'
 import { readUiMessage } from './ui-message.ts'
 import { readUserMessage } from './user-message.ts'
 import { readInvocations, readVercelMessage } from './vercel-message.ts'
+import type { Work } from './work.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
@@ -43,40 +44,41 @@ export interface ListOptions {
 }
 
 /** A list of any format as messages, oldest first. Rows that stand together are read together. */
-export function readMessages(
+export function* readMessages(
   values: readonly Json[],
   { format, at, isOrdered, pages }: ListOptions,
   report: Report,
-): OldThread {
+): Work<OldThread> {
   const repeats = findRepeats(values)
   for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
-  const places = isOrdered === true ? kept : putInOrder(kept, values, pages, report)
+  const places = isOrdered === true ? kept : yield* putInOrder(kept, values, pages, report)
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
   const isTurned = (places[0] ?? 0) > (places.at(-1) ?? 0)
   const isNewestFirst = isTurned || (pages !== undefined && places.length < 2)
   if (format === 'entities') {
-    return { ...readEntityRows(listed, at, true, report), isNewestFirst }
+    return { ...(yield* readEntityRows(listed, at, true, report)), isNewestFirst }
   }
   const placed: PlacedMessage[] = []
   const orphans: Orphan[] = []
   /** Results came last: what the model says next is of the same turn. */
   let goesOn = false
   let rows: ListedValue[] = []
-  const readRows = () => {
-    const read = readEntityRows(rows, at, placed.length === 0, report)
+  const readRows = function* (): Work<void> {
+    const read = yield* readEntityRows(rows, at, placed.length === 0, report)
     for (const message of read.messages) placed.push(message)
     for (const orphan of read.orphans) orphans.push(orphan)
     rows = []
   }
   for (const item of listed) {
+    yield
     const { index, value } = item
     if (format === 'auto' && isRow(value)) {
       rows.push(item)
       goesOn = false
       continue
     }
-    readRows()
+    yield* readRows()
     const mend = (what: string) => report.mend(index, what)
     if (isJsonObject(value) && roleOf(value) === 'tool') {
       for (const answer of readToolMessage(value, mend)) {
@@ -100,17 +102,17 @@ export function readMessages(
     } else placed.push({ index, message })
     goesOn = false
   }
-  readRows()
+  yield* readRows()
   return { messages: mergePages(placed, pages), orphans, isNewestFirst }
 }
 
-function putInOrder(
+function* putInOrder(
   kept: readonly number[],
   values: readonly Json[],
   pages: readonly number[] | undefined,
   report: Report,
-): readonly number[] {
-  const found = findOrder(
+): Work<readonly number[]> {
+  const found = yield* findOrder(
     kept.map((index) => values[index] as Json),
     pages === undefined ? undefined : kept.map((index) => pages[index] ?? 0),
   )

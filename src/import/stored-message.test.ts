@@ -1,8 +1,9 @@
+import { runWork } from './work.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyOldMessages } from '../../test/support/any-old-messages.ts'
 import { isTurn, type Message } from '../core/message.ts'
-import { messagesOf } from '../testing/messages-of.ts'
+import { messagesOf } from '../../test/support/messages-of.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
 import { createIdKeeper } from './import-ids.ts'
 import { toUnits } from './import-units.ts'
@@ -18,7 +19,7 @@ function writtenAgain(messages: readonly Message[]): readonly Message[] {
   const mendAt = () => () => {
     throw new Error('There is nothing to mend in what is stored.')
   }
-  const units = toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt })
+  const units = runWork(toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt }))
   return messagesOf(units.flatMap(({ events }) => events))
 }
 

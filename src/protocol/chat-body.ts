@@ -35,7 +35,7 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
     }
 )
 
-export interface ChatDecision {
+interface ChatDecision {
   readonly callId: CallId
   readonly decision: 'accept' | 'reject'
   readonly feedback?: string

@@ -7,8 +7,16 @@ import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-ca
 
 /** The clients of one page. A thread has one client however many components show it. */
 export interface Clients {
+  /** What every request of the page is made with. */
   readonly api: ApiOptions
+  /** The list of threads. */
   readonly threads: ThreadListClient
+  /**
+   * The client of a thread, the same one each time. `isNew`: the thread begins with its first message; this
+   * counts only for whoever asks first.
+   *
+   * @default isNew false
+   */
   thread(id: string, isNew?: boolean): ThreadClient
   /** The calls of a message; all that show them share one. */
   toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
@@ -16,10 +24,21 @@ export interface Clients {
 
 const ClientsContext = createContext<Clients | null>(null)
 
+/** The props of `<HoldfastProvider>`: where the server is, and what requests carry. */
 export interface HoldfastProviderProps extends ApiOptions {
+  /** What may use the hooks and the widgets. */
   readonly children: ReactNode
 }
 
+/**
+ * Gives the hooks and widgets below it their clients. New options mean new clients, so `headers` and `fetch`
+ * should be the same functions from one drawing to the next.
+ *
+ * @example
+ * <HoldfastProvider baseUrl="https://chat.example.com">
+ *   <Thread threadId={id} />
+ * </HoldfastProvider>
+ */
 export function HoldfastProvider({ children, ...api }: HoldfastProviderProps): ReactNode {
   const { baseUrl, headers, fetch } = api
   const clients = useMemo(
@@ -34,6 +53,7 @@ export function HoldfastProvider({ children, ...api }: HoldfastProviderProps): R
   return <ClientsContext.Provider value={clients}>{children}</ClientsContext.Provider>
 }
 
+/** The clients of the page, for what no other hook offers. Throws without a `<HoldfastProvider>`. */
 export function useClients(): Clients {
   const clients = useContext(ClientsContext)
   if (clients === null) throw new Error('Put a <HoldfastProvider> around this.')

@@ -1,11 +1,15 @@
 import type { Message } from '../core/message.ts'
 import { useThread, type UseThreadOptions } from './use-thread.ts'
 
+/** What `useMessages` returns. */
 export interface UsedMessages {
   /** Oldest first. */
   readonly messages: readonly Message[]
+  /** There are messages before the first one here. */
   readonly hasOlder: boolean
+  /** The next page is on its way. */
   readonly isLoadingOlder: boolean
+  /** Loads one page more. Does nothing when there is none, or one is on its way. */
   readonly loadOlder: () => Promise<void>
 }
 

@@ -4,14 +4,17 @@ import type { ToolCallsSnapshot } from '../client/tool-calls-client.ts'
 import type { ToolCallRecord } from '../views/tool-call-record.ts'
 import { useClients } from './holdfast-provider.tsx'
 
+/** The options of `useToolCalls`. */
 export interface UseToolCallsOptions {
   /**
-   * `all`: every call of the message. By default only those that are open or succeeded, so a call that
-   * fails leaves the list.
+   * `all`: every call of the message. Without it a call that fails leaves the list.
+   *
+   * @default those that are open or succeeded
    */
   readonly include?: 'all'
 }
 
+/** What `useToolCalls` returns. */
 export interface UsedToolCalls {
   /** In call order. The same list as before where nothing changed. */
   readonly toolCalls: readonly ToolCallRecord[]
@@ -19,6 +22,7 @@ export interface UsedToolCalls {
   readonly isLoading: boolean
   /** The turn is over: nothing here changes any more. */
   readonly isComplete: boolean
+  /** Whether there are any in `toolCalls`. */
   readonly hasToolCalls: boolean
 }
 

@@ -1,8 +1,9 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
+import { createSseDecoder, type SseComment, type SseEvent } from '../protocol/sse.ts'
 import { messageOf } from '../engine/translate-part.ts'
 import { StreamCutError } from '../engine/model-error.ts'
-import { linesOf, translateDataStream } from './translate-data-stream.ts'
+import { translateDataStream } from './translate-data-stream.ts'
 
 /** What of a client's headers a backend behind the proxy gets: names, or a function of them. */
 export type ForwardHeaders = readonly string[] | ((headers: Headers) => HeadersInit)
@@ -121,20 +122,28 @@ async function peek(
 
 function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<StreamChunk> {
   let isFinished = false
-  return linesOf(body).pipeThrough(
+  const toChunks = (item: SseEvent | SseComment): readonly StreamChunk[] => {
+    if (item.type === 'comment' || item.data === '') return []
+    if (item.data === '[DONE]') {
+      // It says that this was all, which is an end too.
+      const end: readonly StreamChunk[] = isFinished
+        ? []
+        : [{ type: 'finish', finishReason: 'other' }]
+      isFinished = true
+      return end
+    }
+    const chunk = parseChunk(item.data)
+    isFinished ||= chunk.type === 'finish' || chunk.type === 'error' || chunk.type === 'abort'
+    return [chunk]
+  }
+  const decoder = createSseDecoder()
+  return body.pipeThrough(new TextDecoderStream() as never).pipeThrough(
     new TransformStream<string, StreamChunk>({
-      transform(line, controller) {
-        const data = /^data: ?(.*)$/.exec(line)?.[1]
-        if (data === undefined || data === '') return
-        if (data === '[DONE]') {
-          // It says that this was all, which is an end too.
-          if (!isFinished) controller.enqueue({ type: 'finish', finishReason: 'other' })
-          isFinished = true
-          return
-        }
-        const chunk = parseChunk(data)
-        isFinished ||= chunk.type === 'finish' || chunk.type === 'error' || chunk.type === 'abort'
-        controller.enqueue(chunk)
+      transform(text, controller) {
+        for (const chunk of decoder.push(text).flatMap(toChunks)) controller.enqueue(chunk)
+      },
+      flush(controller) {
+        for (const chunk of decoder.end().flatMap(toChunks)) controller.enqueue(chunk)
       },
     }),
   )

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest, notFound } from './http-error.ts'
@@ -63,7 +63,10 @@ function createOwnerCounter(limit: number, what: string): OwnerCounter {
 /** The thread that a request is about, if it is the caller's own; anyone else's is not there (HT2). */
 export const threadOf = ({ params }: RouteRequest): ThreadId => parseThreadId(params['id'])
 
-export async function findThread(context: ServerContext, request: RouteRequest): Promise<Thread> {
+export async function findThread(
+  context: ServerContext,
+  request: RouteRequest,
+): Promise<ThreadRecord> {
   return readOwned(context, request, threadOf(request))
 }
 
@@ -71,20 +74,20 @@ export async function readOwned(
   { holdfast }: ServerContext,
   request: RouteRequest,
   id: ThreadId,
-): Promise<Thread> {
+): Promise<ThreadRecord> {
   return asOwned(await holdfast.store.readThread(id), request)
 }
 
 /** Another owner's thread is as if it were not there (HT2). */
-export function asOwned(thread: Thread | null, { ownerId }: RouteRequest): Thread {
+export function asOwned(thread: ThreadRecord | null, { ownerId }: RouteRequest): ThreadRecord {
   if (!isOwned(thread, { ownerId })) throw notFound('thread')
   return thread
 }
 
 export const isOwned = (
-  thread: Thread | null,
+  thread: ThreadRecord | null,
   { ownerId }: Pick<RouteRequest, 'ownerId'>,
-): thread is Thread => thread !== null && thread.ownerId === ownerId
+): thread is ThreadRecord => thread !== null && thread.ownerId === ownerId
 
 const leastMadeUp = 16
 

@@ -14,6 +14,7 @@ import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
+import { withSafetyHeaders } from './safety-headers.ts'
 
 export type Handler = (request: Request) => Promise<Response>
 
@@ -53,7 +54,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
         return toErrorResponse(thrown)
       }
     }
-    const response = await respond()
+    const response = withSafetyHeaders(await respond())
     addCorsHeaders(request, response, options)
     // What one person may read is not for the cache of a proxy, nor of the browser's next user.
     if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')

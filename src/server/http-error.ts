@@ -1,5 +1,6 @@
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { safetyHeaders } from './safety-headers.ts'
 
 /** The one table from what went wrong to what a client is told (HT1). */
 const statuses: Readonly<Record<ErrorCode, number>> = {
@@ -43,7 +44,10 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
-  const headers = error instanceof MethodNotAllowed ? { allow: error.allow } : {}
+  const headers = {
+    ...safetyHeaders,
+    ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
+  }
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../core/json.ts'
-import { deepestJson, depthOfText } from '../core/json-depth.ts'
+import { createDepthScanner, deepestJson } from '../core/json-depth.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
 
@@ -8,18 +8,21 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
   const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
   if (text === null) return {}
   try {
-    return JSON.parse(text) as Json
+    return JSON.parse(text.join('')) as Json
   } catch {
     throw badRequest('The body is not JSON.')
   }
 }
 
-/** Text of JSON, not too deep. Null for a request that has no body and claims none. */
+/**
+ * Text of JSON, not too deep, in pieces as they came: a body as large as an import may have is never
+ * decoded or walked through at once (OP7). Null for a request that has no body and claims none.
+ */
 export async function readText(
   request: Request,
   maxBytes: number,
   types: RegExp,
-): Promise<string | null> {
+): Promise<readonly string[] | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
     throw unsupported('Send the body as "content-type: application/json".')
@@ -27,13 +30,20 @@ export async function readText(
   checkEncoding(request.headers, type ?? '')
   if (type === null) return null
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const pieces: string[] = []
+  const depthOf = createDepthScanner()
   try {
-    const bytes = await readBytes(request, maxBytes)
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (depthOfText(text) > deepestJson) {
-      throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    const add = (piece: string) => {
+      if (piece !== '') pieces.push(piece)
+      if (depthOf(piece) > deepestJson) {
+        throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
+      }
     }
-    return text
+    for await (const chunk of readChunks(request, maxBytes))
+      add(decoder.decode(chunk, { stream: true }))
+    add(decoder.decode())
+    return pieces
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest('The body is not UTF-8.')
   }
@@ -63,25 +73,16 @@ function hasBody(request: Request): boolean {
   return request.headers.has('transfer-encoding')
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const reader = (request.body ?? new Blob().stream()).getReader()
-  const chunks: Uint8Array[] = []
+/** Largest piece that is handled at once, whatever the client and its transport make of a body. */
+const pieceBytes = 65_536
+
+async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0
-  while (true) {
-    const { done, value } = await reader.read()
-    if (done) break
-    size += value.byteLength
-    if (size > maxBytes) {
-      void reader.cancel()
-      throw tooLarge(maxBytes)
-    }
-    chunks.push(value)
+  for await (const chunk of request.body ?? new Blob().stream()) {
+    size += chunk.byteLength
+    // Leaving the loop cancels the body.
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    for (let at = 0; at < chunk.byteLength; at += pieceBytes)
+      yield chunk.subarray(at, at + pieceBytes)
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }

@@ -3,6 +3,7 @@ import {
   createDataStreamReader,
   type DataStreamReaderOptions,
 } from '../protocol/data-stream/read-data-stream.ts'
+import { createLineSplitter } from '../protocol/lines.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 
 export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals' | 'unfinished'>
@@ -26,20 +27,15 @@ export function translateDataStream(
 }
 
 /** Whole lines, however the bytes were cut. */
-export function linesOf(stream: ReadableStream<Uint8Array>): ReadableStream<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  return stream.pipeThrough(
-    new TransformStream<Uint8Array, string>({
-      transform(bytes, controller) {
-        rest += decoder.decode(bytes, { stream: true })
-        const lines = rest.split(/\r?\n/)
-        rest = lines.pop() ?? ''
-        for (const line of lines) controller.enqueue(line)
+function linesOf(stream: ReadableStream<Uint8Array>): ReadableStream<string> {
+  const lines = createLineSplitter()
+  return stream.pipeThrough(new TextDecoderStream() as never).pipeThrough(
+    new TransformStream<string, string>({
+      transform(text, controller) {
+        for (const line of lines.push(text)) controller.enqueue(line)
       },
       flush(controller) {
-        rest += decoder.decode()
-        if (rest !== '') controller.enqueue(rest)
+        for (const line of lines.end()) controller.enqueue(line)
       },
     }),
   )

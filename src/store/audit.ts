@@ -1,17 +1,22 @@
-import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 
 /**
- * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Nothing
- * else reads rows; everything that people see is made by the fold.
+ * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Only the check reads
+ * rows without the fold: what people see must come from events alone, or a reload could differ from the live view.
  */
 export interface StoreAudit {
   /** Of these turns, the ones that exist, and where. */
   findTurns(ids: readonly MessageId[]): Promise<readonly TurnHome[]>
+  /**
+   * The turns of ids that several turns have, id by id; of each id the one that keeps it first: one that is running or
+   * was retired, then the oldest. Two of one thread are no damage: an id is unique among what is shown.
+   */
+  findSharedTurns(): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
-  listThreads(): AsyncIterable<Thread>
+  listThreads(): AsyncIterable<ThreadRecord>
   /** All rows of one snapshot, thread by thread, in order of seq; of one thread, if named. */
   scan(only?: ThreadId): AsyncIterable<readonly AuditRow[]>
   /** What the database says of its own files. */
@@ -20,7 +25,7 @@ export interface StoreAudit {
   repair(request: RepairRequest): Promise<'repaired' | 'stale'>
   /** Removes the rows of a thread that does not exist, and keeps them in the record. */
   removeOrphans(key: string, at: number): Promise<void>
-  /** Gives back what it holds. The store does this when it is closed. */
+  /** Closes its connections. The store calls this when it is closed. */
   close(): void
 }
 
@@ -34,6 +39,7 @@ export type AuditRow = AuditThread | AuditMessage | AuditEvent | OrphanCall | Or
 export interface AuditThread {
   readonly kind: 'thread'
   readonly threadId: ThreadId
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly lease: AuditLease | null
 }
@@ -54,10 +60,12 @@ export interface AuditMessage {
   readonly body: string | null
   readonly bodySeq: Seq | null
   readonly createdAt: number
+  /** No longer shown, by an event that names its id. */
+  readonly isRetired: boolean
   readonly calls: readonly AuditCall[]
 }
 
-/** One fact, taken out of its batch. */
+/** One event, read out of its batch. */
 export interface AuditEvent {
   readonly kind: 'event'
   readonly seq: Seq
@@ -68,9 +76,12 @@ export interface AuditEvent {
   readonly at: number
   readonly payload: string
 }
-export interface AuditEventTurn {
+/** A turn, by its id and by its place: one database names it by the one, another by the other. */
+export interface TurnRef {
   readonly turnId: MessageId
   readonly seq: Seq
+}
+export interface AuditEventTurn extends TurnRef {
   readonly bodySeq: Seq | null
 }
 
@@ -121,7 +132,9 @@ export type RowChange =
   | {
       readonly kind: 'add-call'
       readonly callId: CallId
-      readonly turn: { readonly turnId: MessageId; readonly seq: Seq }
+      readonly turn: TurnRef
+      /** Its order among the calls of its turn, as `planCommit` numbers them. */
+      readonly seq: Seq
       readonly name: string
       readonly life: CallLifecycle
       readonly input: string | null
@@ -134,11 +147,13 @@ export type RowChange =
       readonly body?: string
       readonly isOpen?: true
     }
+  /** The turn at a place, and all that is in it, under another id. */
+  | { readonly kind: 'rename-turn'; readonly turn: TurnRef; readonly to: MessageId }
   /** Put in the place of what stood there, if anything did, and outside of any batch. */
   | {
       readonly kind: 'set-event'
       readonly seq: Seq
-      readonly turn: { readonly turnId: MessageId; readonly seq: Seq } | null
+      readonly turn: TurnRef | null
       readonly at: number
       readonly payload: string
     }

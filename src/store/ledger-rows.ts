@@ -9,7 +9,6 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
-import { placesToRead, planPage } from '../paging/plan-page.ts'
 import {
   decodeBatch,
   decodeEvent,
@@ -95,22 +94,19 @@ export function createLedgerReader(source: LedgerSource) {
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
       const { limit, results, order = 'newest-first' } = query
-      const places = placesToRead(limit)
+      // One more than is shown, so that the page knows whether anything follows (PG1).
+      const places = limit + 1
       const rows = indexRows(
         await source.readPageRows({ ...query, order, places, mostBytes: mostBytesOf(results) }),
       )
       if (rows.thread === undefined) return null
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
-      const edges = planPage(
-        shown.map(({ seq }) => seq),
-        limit,
-      )
       const { ownerId, seq, live } = rows.thread
       return {
         ownerId,
         seq,
-        messages: shown.slice(0, edges.places.length).map((row) => readMessageRow(row, rows)),
-        hasMore: edges.hasMore,
+        messages: shown.slice(0, limit).map((row) => readMessageRow(row, rows)),
+        hasMore: shown.length > limit,
         live,
       }
     },

@@ -4,9 +4,7 @@ import type { Call } from '../core/call.ts'
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { parsePlaceCursor, type Place, toPlaceCursor } from '../paging/cursor.ts'
-import { parseLimit } from '../paging/limit.ts'
-import { createPageFiller, type PageSlice } from '../paging/page-filler.ts'
+import { parseLimit, parsePlaceCursor, type Place, toPlaceCursor } from '../protocol/page-query.ts'
 import { type ChatMessage, projectChatMessage } from '../views/chat-message.ts'
 import {
   entityKindsOf,
@@ -20,6 +18,7 @@ import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
+import { createPageFiller, type PageSlice } from './page-filler.ts'
 import type { Page, PageOrder, ResultMode, Store } from './store.ts'
 
 /** `ledger`: the fold itself, for clients that run it too. */

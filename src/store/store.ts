@@ -2,7 +2,7 @@ import type { Call } from '../core/call.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 import type { StoreAudit } from './audit.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
@@ -21,7 +21,7 @@ export interface Store {
   holder?(): string
 
   createThread(thread: NewThread): Promise<CreateThreadResult>
-  readThread(id: ThreadId): Promise<Thread | null>
+  readThread(id: ThreadId): Promise<ThreadRecord | null>
   /** Newest activity first. */
   listThreads(query: ThreadListQuery): Promise<ThreadList>
   /** Removes all of it; false if there was none. */
@@ -76,7 +76,7 @@ export interface NewThread {
   readonly at: number
 }
 export type CreateThreadResult =
-  | { readonly kind: 'created' | 'exists'; readonly thread: Thread }
+  | { readonly kind: 'created' | 'exists'; readonly thread: ThreadRecord }
   /** The id belongs to another owner. */
   | { readonly kind: 'taken' }
 
@@ -87,7 +87,7 @@ export interface ThreadListQuery {
   readonly before: number | null
 }
 export interface ThreadList {
-  readonly threads: readonly Thread[]
+  readonly threads: readonly ThreadRecord[]
   readonly hasMore: boolean
 }
 

@@ -1,10 +1,6 @@
 import '../assert-node.ts'
-export { demoModel, type DemoModelOptions } from './demo/demo-model.ts'
-export { type DemoNote, type DemoNotes, folderNotes, memoryNotes } from './demo/demo-notes.ts'
-export { createDemoTools, type DemoTools, type DemoToolsOptions } from './demo/demo-tools.ts'
 export type { HttpFixture, HttpRule } from './http-rules/http-rule.ts'
 export { httpRules } from './http-rules.ts'
-export { createRandom, type Random } from './random.ts'
 export { randomLedger, type RandomLedgerOptions } from './random-ledger.ts'
 export {
   type PromptMessage,
@@ -21,5 +17,11 @@ export {
   type SimulationOptions,
   type SimulationReport,
 } from './simulation/simulate.ts'
-export type { Violation } from './simulation/violation.ts'
-export { addTally, emptyTally, type Kind, kinds, type Tally } from './simulation/tally.ts'
+export type { Violation } from './simulation/oracle.ts'
+export {
+  addCoverage,
+  type Coverage,
+  type CoverageKind,
+  coverageKinds,
+  emptyCoverage,
+} from './simulation/coverage.ts'

@@ -33,10 +33,10 @@ function findIllegal(events: readonly NewEvent[]): string | undefined {
     if (!turnTransition(event).from.includes(status)) return `${index}: ${event.type} in ${status}`
     if (isCallEvent(event) && before !== undefined) {
       const call = [...callsOf(before)].find(({ id }) => id === event.callId)
-      const life = call === undefined ? 'absent' : lifecycleOf(call)
+      const lifecycle = call === undefined ? 'absent' : lifecycleOf(call)
       // A transition from nowhere reads no state.
-      const { from } = callTransition(event, life === 'absent' ? 'streaming' : life)
-      if (!from.includes(life)) return `${index}: ${event.type} in ${life}`
+      const { from } = callTransition(event, lifecycle === 'absent' ? 'streaming' : lifecycle)
+      if (!from.includes(lifecycle)) return `${index}: ${event.type} in ${lifecycle}`
     }
     const seq = index + 1
     const turn = before ?? emptyTurn(event.turnId, seq, event.at)
@@ -56,7 +56,7 @@ describe('randomLedger', () => {
     }
   })
 
-  test('[CL2] a fact out of place is found', () => {
+  test('[CL2] an event out of place is found', () => {
     const events = randomLedger(1, { turns: 1 })
     const ended = events.find((event) => event.type === 'turn-ended')!
     expect(findIllegal([...events, ended])).toBe(`${events.length}: turn-ended in ended`)
@@ -67,7 +67,7 @@ describe('randomLedger', () => {
     expect(randomLedger(7)).not.toEqual(randomLedger(8))
   })
 
-  test('[CL1] meets every fact, every outcome and every ending', () => {
+  test('[CL1] meets every event, every outcome and every ending', () => {
     const met = new Set<string>()
     for (const event of seeds.flatMap((seed) => randomLedger(seed))) {
       met.add(event.type)

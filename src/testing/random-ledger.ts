@@ -4,23 +4,29 @@ import type { MessageId } from '../core/ids.ts'
 import { callsOf, type TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { createLedgerWriter, type LedgerWriter } from './ledger-writer.ts'
+import { createLedgerWriter, type LedgerWriter } from './random-ledger/ledger-writer.ts'
 import { createRandom } from './random.ts'
-import { randomMetadata, randomText, randomUsage, randomUserParts } from './random-content.ts'
-import { playClient, playModel, playPerson, playTool } from './random-step.ts'
+import {
+  randomMetadata,
+  randomText,
+  randomUsage,
+  randomUserParts,
+} from './random-ledger/random-content.ts'
+import { playClient, playModel, playPerson, playTool } from './random-ledger/random-step.ts'
 
+/** Options of {@link randomLedger}. */
 export interface RandomLedgerOptions {
-  /** How many user messages with their turns; a few if not said. */
+  /** How many user messages with their turns. @default 1 to 4, by the seed */
   readonly turns?: number
-  /** The most calls in one step. */
+  /** The most calls in one step. @default 4 */
   readonly maxCalls?: number
-  /** `crashed`: cut off at some event, as a process that dies leaves it. */
+  /** `crashed`: cut off at some event, as a process that dies leaves it. @default 'any' */
   readonly shape?: 'any' | 'crashed'
 }
 
 /**
- * A legal thread of every kind that can happen, the same for the same seed. A step begins only when
- * every call before it has ended and no longer waits for a person (CL3); `core/lifecycle.ts` says the rest.
+ * The events of a random legal thread, the same for the same seed: what a store or a view of your own can be
+ * tested with. A step begins only when every call before it has ended and no longer waits for a person (CL3).
  */
 export function randomLedger(seed: number, options: RandomLedgerOptions = {}): readonly NewEvent[] {
   const random = createRandom(seed)

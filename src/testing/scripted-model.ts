@@ -3,8 +3,9 @@ import { systemClock, wait } from '../engine/clock.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Json } from '../core/json.ts'
 
-/** What a scripted model does, in the order it does it. */
+/** One thing that a scripted model does in a step. Without a `finish` of its own, a step ends as `tool-calls` or `stop`. */
 export type ScriptPart =
+  /** Streamed in so many deltas. @default pieces: 1 */
   | { readonly text: string; readonly pieces?: number }
   | { readonly reasoning: string }
   | {
@@ -20,26 +21,35 @@ export type ScriptPart =
       readonly pauseMs?: number
       /** The arguments never become whole. */
       readonly cutOff?: boolean
+      /** The provider runs the call itself, and this is its result. */
       readonly providerResult?: Json
     }
   | { readonly waitMs: number }
+  /** The stream throws this. */
   | { readonly fails: unknown }
-  /** The connection ends without a word. */
+  /** The stream ends without a finish. */
   | { readonly cut: true }
   | { readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other' }
 
+/** One call of a scripted model. */
 export interface ScriptedCall {
   /** How many times the model was called before. */
   readonly index: number
+  /** What the engine sent. */
   readonly prompt: readonly PromptMessage[]
 }
+
+/** A message of a prompt, in the AI SDK's provider format. */
 export interface PromptMessage {
   readonly role: string
   readonly content: unknown
 }
 
+/** Options of {@link scriptedModel}. */
 export interface ScriptedModelOptions {
+  /** What pauses wait with. @default the system clock */
   readonly clock?: Clock
+  /** @default 'scripted' */
   readonly modelId?: string
   /** Called before anything is streamed; may throw as a provider does. */
   readonly onCall?: (call: ScriptedCall) => void
@@ -54,7 +64,15 @@ const usage = {
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 }
 
-/** A model without a network: what it says is a function of how often, and with what, it was called. */
+/**
+ * A model without a network: what it streams is a function of how often, and with which prompt, it was called.
+ * It only streams; `doGenerate` rejects.
+ *
+ * @example
+ * const model = scriptedModel(({ index }) =>
+ *   index === 0 ? [{ call: 'get_weather', input: { city: 'Paris' } }] : [{ text: 'Sunny.' }],
+ * )
+ */
 export function scriptedModel(
   script: (call: ScriptedCall) => readonly ScriptPart[],
   options: ScriptedModelOptions = {},

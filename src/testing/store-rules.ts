@@ -16,7 +16,12 @@ import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
 import { watchRules } from './store-rules/watch-rules.ts'
 
-/** What every store must do. Any test runner can run them: each is a claim and a check that throws. */
+/**
+ * What every store must do, as data: each rule is a claim and a check that throws. Any test runner can run them.
+ *
+ * @example
+ * for (const { id, claim, check } of storeRules) test(`[${id}] ${claim}`, () => check({ open, reopen, clock: null }))
+ */
 export const storeRules: readonly StoreRule[] = [
   ...threadRules,
   ...appendRules,

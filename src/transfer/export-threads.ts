@@ -1,7 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import type { Thread } from '../core/thread.ts'
+import type { ThreadRecord } from '../core/thread.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
@@ -27,7 +27,7 @@ export async function* exportThread(
 /** The same in the envelope of threads, as JSON text, piece by piece. */
 export async function* exportThreads(
   store: Store,
-  threads: AsyncIterable<Thread> | Iterable<Thread>,
+  threads: AsyncIterable<ThreadRecord> | Iterable<ThreadRecord>,
   format: ExportFormat,
 ): AsyncGenerator<string> {
   let isFirst = true

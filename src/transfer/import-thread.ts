@@ -6,19 +6,28 @@ import type { Message } from '../core/message.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import { noCall, type OldThread } from '../import/entity-turns.ts'
 import { createIdKeeper } from '../import/import-ids.ts'
-import { createMessageNamer, isUser, type NamedMessage, toUnits } from '../import/import-units.ts'
+import {
+  createMessageNamer,
+  isUser,
+  type NamedMessage,
+  toUnits,
+  type Unit,
+} from '../import/import-units.ts'
 import { type MergedMessage, mergeThread } from '../import/merge-thread.ts'
 import { callsIn } from '../import/merge-turn.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { createReport, type Report } from '../import/report.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
+import { mapInSteps, type Work } from '../import/work.ts'
 import type { Store } from '../store/store.ts'
 import { cutUnits, type ImportWriter } from './import-writer.ts'
 import type { ReportWriter } from './import-report.ts'
+import { type Pacer, runPaced } from './pacer.ts'
 import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
 
 export interface ThreadWrite {
+  readonly pace: Pacer
   readonly store: Store
   readonly writer: ImportWriter
   readonly report: ReportWriter
@@ -34,16 +43,17 @@ export interface ThreadWrite {
 
 /** Writes messages of a thread that this import made, after those that it has written. */
 export async function appendMessages(write: ThreadWrite): Promise<void> {
-  const { session, report, writer, intake, at, isFollowed } = write
+  const { session, report, writer, intake, at, isFollowed, pace } = write
   const said = createPlacedReport(write)
-  const read = readList(write, said)
+  const read = await runPaced(readList(write, said), pace)
   if (session.hasWritten && read.orphans.length > 0) return mergeMessages(write)
   for (const { index } of read.orphans) said.fail(index, noCall)
   await findForeign(write, read, session.foreign)
   const mendAt = (index: number) => (what: string) => said.mend(index, what)
-  const named = read.messages.map((message) => session.namer.name(message, mendAt(message.index)))
-  const { ids, replyTo } = session
-  const units = toUnits(named, { at, ids, replyTo, isFollowed, mendAt })
+  const { ids, replyTo, namer } = session
+  const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
+  const named = await runPaced(name, pace)
+  const units = await runPaced(toUnits(named, { at, ids, replyTo, isFollowed, mendAt }), pace)
   session.replyTo = lastQuestion(named) ?? session.replyTo
   session.hasWritten = true
   report.count({ messages: units.length })
@@ -73,37 +83,38 @@ export async function mergeMessages(write: ThreadWrite): Promise<void> {
 export const isBusy = 'A turn of this thread is being produced. Import it when it is over.'
 
 async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'stale' | 'leased'> {
-  const { store, session, report, at, isFollowed } = write
+  const { store, session, report, at, isFollowed, pace } = write
   const { id: threadId } = session
-  const stored = await readAll(store, threadId)
-  const read = readList(write, said)
+  const stored = await readAll(store, threadId, pace)
+  const read = await runPaced(readList(write, said), pace)
   const foreign = new Set<string>()
   await findForeign(write, read, foreign)
   const ids = createIdKeeper(threadId, (kind, id) => kind === 'message' && foreign.has(id))
   const namer = createMessageNamer(ids)
   const mendAt = (index: number) => (what: string) =>
     index < 0 ? undefined : said.mend(index, what)
-  const named = read.messages.map((message) => namer.name(message, mendAt(message.index)))
-  const kept = stored.messages.map((message) => ({
+  const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
+  const named = await runPaced(name, pace)
+  const recall = mapInSteps(stored.messages, (message) => ({
     id: message.id,
     message: toOldMessage(message),
     isImported: isImported(message),
   }))
+  const kept = await runPaced(recall, pace)
   for (const { message } of kept) {
     if (message.kind !== 'turn') continue
     for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
   }
   const hidden = await findHidden(store, threadId, stored.messages, named)
   const shown = named.filter(({ id }) => !hidden.has(id))
-  const { messages, known } = mergeThread(kept, shown, read, said)
+  const { messages, known } = await runPaced(mergeThread(kept, shown, read, said), pace)
   const plan = planWrite(messages, kept, store.rewriteThread !== undefined)
   for (const index of plan.left) said.fail(index, goneOn)
   const untouched = messages.slice(0, plan.first)
   const written = plan.written
-  const units = toUnits(written, {
-    ...{ at, ids, isFollowed, mendAt },
-    replyTo: lastQuestion(plan.isRewrite ? untouched : messages.filter(isStored)) ?? null,
-  })
+  const question = lastQuestion(plan.isRewrite ? untouched : messages.filter(isStored)) ?? null
+  const place = { at, ids, isFollowed, mendAt, replyTo: question }
+  const units = await runPaced(toUnits(written, place), pace)
   if (plan.isRewrite) {
     const outcome = await rewrite(write, stored, untouched.length, units)
     if (outcome !== 'rewritten') return outcome
@@ -165,7 +176,7 @@ async function rewrite(
   { store, session, at }: ThreadWrite,
   stored: StoredThread,
   place: number,
-  units: ReturnType<typeof toUnits>,
+  units: readonly Unit[],
 ): Promise<'rewritten' | 'stale' | 'leased'> {
   const { id: threadId } = session
   const gone = stored.messages.slice(place)
@@ -207,12 +218,13 @@ interface StoredThread {
   readonly messages: readonly Message[]
 }
 
-async function readAll(store: Store, threadId: ThreadId): Promise<StoredThread> {
+async function readAll(store: Store, threadId: ThreadId, pace: Pacer): Promise<StoredThread> {
   const messages: Message[] = []
   let before: Seq | null = null
   let seq: Seq = 0
   for (;;) {
-    const query = { threadId, limit: 200, before, live: 'include', results: 'full' } as const
+    await pace()
+    const query = { threadId, limit: 20, before, live: 'include', results: 'full' } as const
     const page = await store.readPage(query)
     if (page === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
     if (before === null) seq = page.seq
@@ -266,7 +278,7 @@ async function findForeign(
   }
 }
 
-function readList({ messages, format, at, intake }: ThreadWrite, said: Report): OldThread {
+function readList({ messages, format, at, intake }: ThreadWrite, said: Report): Work<OldThread> {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined

@@ -90,3 +90,35 @@ describe('a thread', () => {
     expect(await load(store, document)).toMatchObject({ mended, messages: 2, skipped: 2 })
   })
 })
+
+describe('everybody else', () => {
+  it.each(['oldest first', 'newest first'])(
+    '[OP7] gets their turn while a long thread is imported, %s',
+    async (order) => {
+      const text = 'What was found. '.repeat(64)
+      const messages = Array.from({ length: 3_000 }, (_, index) => {
+        const toolCalls = [
+          { id: `c${index}`, name: 'find', args: {}, result: text, status: 'completed' },
+        ]
+        const rest = index % 2 === 0 ? { role: 'user' } : { role: 'assistant', toolCalls }
+        return {
+          id: `m${index}`,
+          content: text,
+          createdAt: 1_700_000_000_000 + index * 1_000,
+          ...rest,
+        }
+      })
+      let turns = 0
+      let next = setImmediate(function count() {
+        turns++
+        next = setImmediate(count)
+      })
+      const given = order === 'oldest first' ? messages : messages.toReversed()
+      const report = await load(memory(), { id: 'long', messages: given })
+      clearImmediate(next)
+      expect(report).toMatchObject({ messages: 3_000, failed: [] })
+      // Without pauses the event loop turns when the source is read and when it is over, and never between.
+      expect(turns).toBeGreaterThan(5)
+    },
+  )
+})

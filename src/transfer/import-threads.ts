@@ -15,6 +15,7 @@ import {
   latestIn,
   type ThreadIntake,
 } from './thread-intake.ts'
+import { createPacer } from './pacer.ts'
 import { openSession, type ThreadSession } from './thread-session.ts'
 
 export interface ImportOptions {
@@ -67,8 +68,9 @@ export async function importThreads(
 ): Promise<ImportReport> {
   const { format = 'auto', now = Date.now, dryRun } = options
   const store = dryRun === undefined ? target : createDryStore(target, dryRun.scratch)
+  const pace = createPacer()
   const report = createReportWriter(options.listed ?? 1_000, options.onProblem ?? (() => {}))
-  const writer = createImportWriter(store, ({ where }, { id }, why) =>
+  const writer = createImportWriter(store, pace, ({ where }, { id }, why) =>
     report.fail(where === '' ? id : `${where}, ${id}`, why),
   )
   const intakes = new Map<string, ThreadIntake>()
@@ -118,7 +120,7 @@ export async function importThreads(
     intake.messages = []
     waiting -= messages.length
     if (session === null || messages.length === 0) return
-    const work = { store, writer, report, session, intake, messages, format, at, isFollowed }
+    const work = { pace, store, writer, report, session, intake, messages, format, at, isFollowed }
     if (session.isNew && goesOn) await appendMessages(work)
     else await mergeMessages(work)
     intake.lastAt = latestIn(messages) ?? intake.lastAt
@@ -133,6 +135,7 @@ export async function importThreads(
   }
 
   for await (const item of source) {
+    await pace()
     switch (item.kind) {
       case 'thread':
         addFields(find(item.key, item.where), item)
@@ -155,7 +158,10 @@ export async function importThreads(
         break
     }
   }
-  for (const intake of [...intakes.values()]) await finish(intake)
+  for (const intake of [...intakes.values()]) {
+    await finish(intake)
+    await pace()
+  }
   await writer.flush()
   return dryRun === undefined ? report.finish() : { dryRun: true, ...report.finish() }
 }

@@ -3,6 +3,7 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { commitAppend } from '../store/commit-append.ts'
 import type { AppendResult, Store } from '../store/store.ts'
+import type { Pacer } from './pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
 export interface Portion {
@@ -20,12 +21,13 @@ export interface ImportWriter {
 }
 
 /** Of one transaction. */
-const mostEvents = 4_000
+const mostEvents = 400
 /** Of one append. */
-const mostAtOnce = 2_000
+const mostAtOnce = 100
 
 export function createImportWriter(
   store: Store,
+  pace: Pacer,
   onRefused: (portion: Portion, unit: Unit, why: string) => void,
 ): ImportWriter {
   let waiting: Portion[] = []
@@ -35,6 +37,7 @@ export function createImportWriter(
 
   const write = async (portions: readonly Portion[]): Promise<void> => {
     for (const portion of portions) {
+      await pace()
       if ((await tryCommit(store, portion)) === undefined) continue
       // One of its units is at fault, and a portion is refused as a whole: each by itself.
       for (const unit of portion.units) {

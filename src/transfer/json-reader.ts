@@ -142,8 +142,10 @@ function advance(scan: Scan): true {
 }
 
 function countLines(text: string, end: number): number {
+  // Only up to `end`: a search through the rest of a long line for each value would be quadratic.
+  const read = text.slice(0, end)
   let lines = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) lines++
+  for (let at = read.indexOf('\n'); at !== -1; at = read.indexOf('\n', at + 1)) lines++
   return lines
 }
 

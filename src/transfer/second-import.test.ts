@@ -1,4 +1,4 @@
-import { appendEvents } from '../testing/append-events.ts'
+import { appendEvents } from '../testing/store-rules/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../core/event.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'

@@ -5,6 +5,7 @@ import { createMessageNamer, type MessageNamer } from '../import/import-units.ts
 import { idOf } from '../import/old-fields.ts'
 import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
+import { runWork } from '../import/work.ts'
 import type { Store } from '../store/store.ts'
 import type { ThreadIntake } from './thread-intake.ts'
 
@@ -72,7 +73,7 @@ function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
   }
   const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
   const pages = messages.map(({ page = 0 }) => page)
-  const oldest = values[findOrder(values, pages).places[0] ?? 0]
+  const oldest = values[runWork(findOrder(values, pages)).places[0] ?? 0]
   const id = oldest == null ? undefined : idOf(oldest, 'id', 'message_id', 'messageId', '_id')
   return deriveThreadId(id ?? JSON.stringify(messages.map(({ value }) => value)))
 }

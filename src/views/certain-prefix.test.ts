@@ -2,7 +2,7 @@ import { parsePartialJson as parseAsClient } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { parsePartialJson } from '../core/partial-json.ts'
 import { createRandom } from '../testing/random.ts'
-import { breakJson, randomObject, writeJson } from '../testing/random-content.ts'
+import { breakJson, randomObject, writeJson } from '../testing/random-ledger/random-content.ts'
 import { certainPrefix } from './certain-prefix.ts'
 
 describe('certainPrefix', () => {

@@ -11,7 +11,9 @@ import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 export interface ChatMessage {
   readonly id: string
   readonly role: 'user' | 'system' | 'assistant'
+  /** The final response, or what a person wrote. */
   readonly content: string
+  /** Every call, in call order; empty on what a person wrote. */
   readonly toolCalls: readonly ChatToolCall[]
   readonly createdAt: string
   /** `null` on what a person wrote. */
@@ -39,8 +41,11 @@ export interface ToolActivity {
   readonly total: number
   /** Open and not waiting for a person. */
   readonly running: number
+  /** Waiting for a person. */
   readonly waiting: number
+  /** Ended with a result. */
   readonly succeeded: number
+  /** Ended without one. */
   readonly failed: number
   /** When the first call came; only where there is one. */
   readonly startedAt?: string

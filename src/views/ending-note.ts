@@ -2,7 +2,7 @@ import { assertNever } from '../core/assert-never.ts'
 import type { TurnEnding } from '../core/message.ts'
 
 /** What a person reads about a turn that did not end as it should, and whether it can go on. */
-export interface EndingNote {
+interface EndingNote {
   readonly message: string
   readonly canContinue: boolean
 }

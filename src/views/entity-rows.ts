@@ -35,7 +35,7 @@ export interface EntityRow {
   readonly files?: readonly UserFile[]
 }
 
-export interface EntityToolCall {
+interface EntityToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: Json

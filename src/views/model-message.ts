@@ -6,7 +6,7 @@ interface WithOptions {
 }
 
 export type PromptText = WithOptions & { readonly type: 'text'; readonly text: string }
-export type PromptReasoning = WithOptions & { readonly type: 'reasoning'; readonly text: string }
+type PromptReasoning = WithOptions & { readonly type: 'reasoning'; readonly text: string }
 export type PromptFile = WithOptions & {
   readonly type: 'file'
   /** A URL, or a data URL. */
@@ -14,12 +14,12 @@ export type PromptFile = WithOptions & {
   readonly mediaType: string
   readonly filename?: string
 }
-export type PromptReasoningFile = WithOptions & {
+type PromptReasoningFile = WithOptions & {
   readonly type: 'reasoning-file'
   readonly data: string
   readonly mediaType: string
 }
-export type PromptCustom = WithOptions & {
+type PromptCustom = WithOptions & {
   readonly type: 'custom'
   readonly kind: `${string}.${string}`
 }
@@ -52,7 +52,7 @@ export interface PromptApproval {
 }
 
 /** A question that the loop of the AI SDK asked, and takes the answer to. */
-export interface PromptApprovalRequest {
+interface PromptApprovalRequest {
   readonly type: 'tool-approval-request'
   readonly approvalId: string
   readonly toolCallId: string

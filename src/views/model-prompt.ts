@@ -13,7 +13,7 @@ import type { ModelMessage, PromptFile, PromptText } from './model-message.ts'
 import { projectPromptStep } from './prompt-step.ts'
 import { isWholeStep } from './whole-step.ts'
 
-export interface PromptOptions {
+interface PromptOptions {
   /** What of a long result the model is sent. */
   readonly maxOutputChars?: number
   /** Tools whose results the provider may give in a later step: the last turn's open calls of them are told. */

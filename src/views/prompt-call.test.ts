@@ -14,8 +14,8 @@ import {
   resultOf,
   settle,
   succeeded,
-} from '../testing/prompt-events.ts'
-import { turnOf } from '../testing/turn-of.ts'
+} from '../../test/support/prompt-events.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 
 describe('a call in the prompt', () => {
   const decided = (decision: object, editedInput?: Json): TurnEventBody =>

@@ -12,8 +12,8 @@ import {
   settle,
   succeeded,
   user,
-} from '../testing/prompt-events.ts'
-import { turnOf } from '../testing/turn-of.ts'
+} from '../../test/support/prompt-events.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import { projectPrompt } from './model-prompt.ts'
 
 describe('a step in the prompt', () => {

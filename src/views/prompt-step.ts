@@ -7,7 +7,7 @@ import type { AssistantPart, PromptApproval, PromptResult } from './model-messag
 import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
 import { isWholeStep } from './whole-step.ts'
 
-export interface PromptStepOptions {
+interface PromptStepOptions {
   readonly maxOutputChars?: number
   /** The id of the call in this prompt. */
   readonly idOf: (call: Call) => string
@@ -18,7 +18,7 @@ export interface PromptStepOptions {
   readonly approvals?: 'sdk'
 }
 
-export interface PromptStep {
+interface PromptStep {
   readonly content: readonly AssistantPart[]
   readonly results: readonly (PromptResult | PromptApproval)[]
   /** It begins with what the provider owed from an earlier step: nothing may stand between the two. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRandom } from '../testing/random.ts'
-import { randomJson } from '../testing/random-content.ts'
+import { randomJson } from '../testing/random-ledger/random-content.ts'
 import { sameJson } from './same-json.ts'
 
 test('[LG4] sameJson is true of what reads the same, and of nothing else', () => {

@@ -19,30 +19,49 @@ import { errorTextOf } from './wording.ts'
 
 /** A call by itself, with all that is known of it (CL8). */
 export interface ToolCallRecord {
+  /** Made by the server, and unique everywhere. */
   readonly id: string
+  /** What the provider called it; not unique. */
   readonly providerCallId: string
   readonly messageId: string
   readonly threadId: string
+  /** The name of the tool. */
   readonly name: string
+  /** What the tool was or will be called with; while it streams in, as much as can be read. */
   readonly arguments: Json
+  /** There exactly when `state` is `succeeded`; `null` is a result. */
   readonly result?: Json
+  /** Why there is no result, for people. Only on a call that has ended without one. */
   readonly error?: string
   /** What the call had given when it was broken off, where that was kept. */
   readonly partialResult?: Json
+  /** Where it stands. */
   readonly state: CallState
+  /** What led to an end without a result. */
   readonly cause?: CallCause
+  /** It is open: something can still happen to it. */
   readonly isPartial: boolean
+  /** The state in the words of the chat view. */
   readonly status: ChatStatus
+  /** The state in the words of the AI SDK 4 view. */
   readonly validated: Validated
+  /** What the model said before it (CO1). */
   readonly commentary?: string
+  /** The model call that it belongs to, from 0. */
   readonly step: number
+  /** When it was first heard of, as an ISO date. */
   readonly createdAt: string
+  /** When its tool began. */
   readonly startedAt?: string
+  /** When it ended. */
   readonly completedAt?: string
+  /** Who decided on it, when and why, where it waited for approval. */
   readonly decision?: Omit<Decision, 'at'> & { readonly at: string }
 }
 
+/** The calls of one message. */
 export interface ToolCallList {
+  /** In call order. */
   readonly toolCalls: readonly ToolCallRecord[]
   /** The turn is over: nothing here will change, and nothing will be added. */
   readonly isComplete: boolean

@@ -8,7 +8,7 @@ import { toolChunks } from './ui-tool-chunks.ts'
 import { vocabularyOf } from './ui-vocabulary.ts'
 
 /** A part, and the turn it is seen in. */
-export interface SeenPart<P extends Part = Part> {
+interface SeenPart<P extends Part = Part> {
   readonly part: P
   readonly turn: Turn
 }

@@ -25,7 +25,7 @@ interface UiTextBase {
   readonly state: 'streaming' | 'done'
   readonly providerMetadata?: JsonObject
 }
-export type UiTextPart =
+type UiTextPart =
   | (UiTextBase & { readonly type: 'text' })
   | (UiTextBase & { readonly type: 'reasoning'; readonly id: string })
 

@@ -18,8 +18,8 @@ import {
   succeeded,
   text,
   typesOf,
-} from '../testing/call-events.ts'
-import { turnOf } from '../testing/turn-of.ts'
+} from '../../test/support/call-events.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import { createUiChunkCursor, nextChunks } from './ui-chunks.ts'
 
 describe('the chunks of a turn', () => {

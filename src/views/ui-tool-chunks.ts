@@ -9,7 +9,7 @@ import type { UiToolChunk } from './ui-chunk.ts'
 import { isToldAsText, projectToolPart, type UiToolPart } from './ui-tool-part.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
 
-export interface ToolChunkContext {
+interface ToolChunkContext {
   readonly vocabulary: UiVocabulary
   readonly lazyHref: LazyHref | undefined
   /** Clients look for the call of a `tool-input-…` in the last step only, and else make a second part. */

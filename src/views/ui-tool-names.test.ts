@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import * as ai7 from 'ai'
 import { expect, it } from 'vitest'
-import { messagesOf } from '../testing/messages-of.ts'
+import { messagesOf } from '../../test/support/messages-of.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
 import { projectUiMessage, type UiMessage } from './ui-message.ts'
 import type { SdkVersion } from './ui-vocabulary.ts'

@@ -9,7 +9,7 @@ import { type LazyHref, projectOutput } from './lazy-output.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
 import { errorTextOf } from './wording.ts'
 
-export interface UiApproval {
+interface UiApproval {
   readonly id: string
   readonly approved?: boolean
   readonly reason?: string

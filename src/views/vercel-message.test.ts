@@ -4,7 +4,7 @@ import type { TurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
-import { messagesOf } from '../testing/messages-of.ts'
+import { messagesOf } from '../../test/support/messages-of.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
 import { projectVercelMessage } from './vercel-message.ts'
 

@@ -29,13 +29,13 @@ export interface VercelMessage {
   readonly experimental_attachments?: readonly VercelAttachment[]
 }
 
-export interface VercelAttachment {
+interface VercelAttachment {
   readonly name?: string
   readonly contentType: string
   readonly url: string
 }
 
-export type VercelAnnotation =
+type VercelAnnotation =
   | {
       readonly toolCallId: string
       readonly validated: Validated

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Where somebody asked for something that failed: why. */
+/** Why an action failed, beside what started it. */
 export function ActionError({ error }: { readonly error: string | null }): ReactNode {
   if (error === null) return null
   return (

@@ -1,14 +1,18 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Icon } from './icon.tsx'
-import { useTexts } from './texts-context.tsx'
+import { useStrings } from './strings-context.tsx'
 
+/** The props of `<CopyButton>`. */
 export interface CopyButtonProps {
+  /** What is copied; called when somebody clicks, so it may be costly. */
   readonly text: () => string
+  /** What the button says. */
   readonly label: string
 }
 
+/** Copies a text, and says for a moment that it did. Where a browser refuses its clipboard nothing happens. */
 export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return undefined
@@ -22,7 +26,7 @@ export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   return (
     <button type="button" className="hf-quiet" onClick={() => void copy().catch(() => undefined)}>
       <Icon name={copied ? 'check' : 'copy'} />
-      <span aria-live="polite">{copied ? texts.copied : label}</span>
+      <span aria-live="polite">{copied ? strings.copied : label}</span>
     </button>
   )
 }

@@ -1,7 +1,33 @@
 import type { ReactNode } from 'react'
 
+/** The icons that the widgets draw with. */
+export type IconName =
+  | 'check'
+  | 'warning'
+  | 'cross'
+  | 'stop'
+  | 'clock'
+  | 'question'
+  | 'hand'
+  | 'chevron'
+  | 'send'
+  | 'plus'
+  | 'copy'
+  | 'down'
+  | 'bars'
+  | 'menu'
+  | 'pencil'
+  | 'trash'
+  | 'search'
+  | 'theme'
+  | 'settings'
+  | 'refresh'
+  | 'chart'
+  | 'code'
+  | 'download'
+
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
-const paths = {
+const paths: Readonly<Record<IconName, string>> = {
   check: 'M3 8.5 6.5 12 13 4.5',
   warning: 'M8 2 15 14H1L8 2Zm0 5v3.2M8 12.4v.1',
   cross: 'M4 4l8 8M12 4l-8 8',
@@ -27,9 +53,7 @@ const paths = {
   chart: 'M2.500 2.500v11h11M4.500 10.500 7.500 7l2.500 2 3.500-4.500',
   code: 'M5.500 4.500 2 8l3.500 3.500M10.500 4.500 14 8l-3.500 3.500',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
-} as const
-
-export type IconName = keyof typeof paths
+}
 
 /** Always beside words or in a labelled button, so it is hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
@@ -40,4 +64,5 @@ export function Icon({ name }: { readonly name: IconName }): ReactNode {
   )
 }
 
+/** A circle that turns; hidden from screen readers, so words stand beside it. */
 export const Spinner = (): ReactNode => <span className="hf-spinner" aria-hidden="true" />

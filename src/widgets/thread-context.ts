@@ -1,15 +1,19 @@
 import { createContext, useContext } from 'react'
 import type { ThreadClient } from '../client/thread-client.ts'
 
+/** The thread that a widget belongs to. */
 export interface CurrentThread {
+  /** Its id. */
   readonly threadId: string
+  /** What can be done with it, such as `send` and `stop`. */
   readonly client: ThreadClient
 }
 
-/** The thread that the widgets below belong to. It never changes while text streams, so nor do they. */
+/** Must stay the same object while text streams, or each delta would draw every widget below anew. */
 const ThreadContext = createContext<CurrentThread | null>(null)
 export const ThreadProvider = ThreadContext.Provider
 
+/** The thread around this, for a card that sends a message or stops the turn. Throws without a `<Thread>`. */
 export function useCurrentThread(): CurrentThread {
   const thread = useContext(ThreadContext)
   if (thread === null) throw new Error('Put a <Thread> around this.')

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 
-export interface UsedAction {
+interface UsedAction {
   readonly isBusy: boolean
   readonly error: string | null
   readonly run: (work: () => Promise<void>) => void
 }
 
-/** Something that a person set off: one at a time, and a failure is said where it was asked for. */
+/** Runs what a person starts, one at a time, and has the message of a failure to be shown beside it. */
 export function useAction(): UsedAction {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string | null>(null)

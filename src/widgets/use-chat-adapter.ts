@@ -16,7 +16,8 @@ export interface ChatMessageLike {
 
 /**
  * A message of `useChat` as the turn that the widgets draw, for those who keep their own messages. It
- * is read into facts and folded like everything else. `isLive`: `useChat` is still receiving it.
+ * is read into events and folded like everything else. `isLive`: `useChat` is still receiving it. Null for
+ * a message that is not the assistant's.
  */
 export function toTurn(message: ChatMessageLike, isLive: boolean): Turn | null {
   if (message.role !== 'assistant') return null
@@ -61,13 +62,15 @@ const asPaused = (events: readonly NewEvent[]): readonly NewEvent[] => [
   }),
 ]
 
-/** The turn of a message, kept as long as the message is the same. */
+/** `toTurn` in a component: the same turn as long as the message is the same object. */
 export const useChatTurn = (message: ChatMessageLike, isLive: boolean): Turn | null =>
   useMemo(() => toTurn(message, isLive), [message, isLive])
 
 /** As much of what `useChat` returns as an answer to an approval needs. */
 export interface ChatLike {
+  /** Where the call is looked for that a person answers. */
   readonly messages: readonly ChatMessageLike[]
+  /** Takes the answer; there since AI SDK 6. */
   readonly addToolApprovalResponse: (answer: {
     readonly id: string
     readonly approved: boolean

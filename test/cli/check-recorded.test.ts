@@ -1,4 +1,4 @@
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type CallOutcome,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { checkStore } from '../../src/engine/check/check-store.ts'
+import { checkStore } from '../../src/audit/check-store.ts'
 import { type DatabaseKind, databases, type RawDatabase } from './databases.ts'
-import { damages } from './damages.ts'
+import { damages, insertEvent } from './damages.ts'
 import { runHoldfast } from './run-holdfast.ts'
 import { writeThreads } from './write-threads.ts'
 
@@ -73,7 +73,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(turn?.turn.progress).toEqual({ status: 'running' })
   })
 
-  it('[CR6] ends a stuck turn with facts: its call is unknown, the thread can go on', async () => {
+  it('[CR6] ends a stuck turn with events: its call is unknown, the thread can go on', async () => {
     const database = await createHealthy(kind)
     const stuck = damages.find(({ name }) => name.includes('without a lease'))
     await database.damage(stuck?.sql[kind] ?? '')
@@ -98,11 +98,11 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(await countRepairs(database)).toBe(0)
   })
 
-  it('[CR6] takes apart the pack that it mends a fact of, and keeps it whole in the record', async () => {
+  it('[CR6] takes apart the batch that it mends an event of, and keeps it whole in the record', async () => {
     const database = await createHealthy(kind)
-    const [pack] = await database.query('SELECT * FROM events WHERE seq = 19')
-    const lines = String(pack?.['payload']).split('\n')
-    const [broken, gone] = ['line of a pack is broken', 'pack of a sealed turn'].map((what) =>
+    const [batch] = await database.query('SELECT * FROM events WHERE seq = 19')
+    const lines = String(batch?.['payload']).split('\n')
+    const [broken, gone] = ['line of a batch is broken', 'batch of an ended turn'].map((what) =>
       damages.find(({ name }) => name.includes(what)),
     )
     await database.damage(broken?.sql[kind] ?? '')
@@ -112,7 +112,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     const rows = await database.query(
       'SELECT seq, size, commit_seq, at, payload FROM events WHERE seq > 5 ORDER BY seq',
     )
-    const at = Number(pack?.['at'])
+    const at = Number(batch?.['at'])
     expect(
       rows.map((row) => ['seq', 'size', 'commit_seq', 'at'].map((name) => Number(row[name]))),
     ).toEqual([
@@ -136,12 +136,65 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     ])
   })
 
+  it('[CR6] takes no event for lost where another row claims a number in the middle of its batch', async () => {
+    const database = await createHealthy(kind)
+    await database.damage(insertEvent(18, { type: 'thread-renamed', title: 'X' }, null)[kind])
+    expect((await check(database, '--repair')).out).toMatch(/^Healthy/)
+    // Nor does that row stand in the way of a repair.
+    const broken = damages.find(({ name }) => name === 'a line of a batch is broken')
+    await database.damage(broken?.sql[kind] ?? '')
+    expect((await check(database, '--repair')).out).toMatch(/\nMended: 1 problem /)
+    const rows = await database.query('SELECT seq, size FROM events WHERE seq > 13 ORDER BY seq')
+    expect(rows.map(({ seq, size }) => [Number(seq), size])).toEqual(
+      [14, 15, 16, 17, 18, 19].map((seq) => [seq, 1]),
+    )
+  })
+
+  it('[CR6] gives a turn whose id another thread has an id of its own, with all that is in it', async () => {
+    const database = await createHealthy(kind)
+    const read = async () => {
+      const store = database.openStore()
+      const page = await store.readPage({
+        ...{ threadId: 't' as never, limit: 10, before: null, live: 'include', results: 'full' },
+      })
+      const running = await store.findTurn('b1' as never)
+      await store.close()
+      return { turns: page?.messages.map(({ id: _, ...rest }) => rest), running }
+    }
+    const before = await read()
+    const shared = damages.find(({ kind: is }) => is === 'shared-turn')
+    await database.damage(shared?.sql[kind] ?? '')
+    await check(database, '--repair')
+    expect(await read()).toEqual(before)
+  })
+
+  it('[CR6] names what has an empty id and cannot get another, and leaves it', async () => {
+    const database = await createHealthy(kind)
+    await database.damage(`UPDATE messages SET message_id = '' WHERE message_id = 'u1';
+      UPDATE calls SET call_id = '' WHERE call_id = 'c2';
+      UPDATE messages SET body = replace(body, '"id":"c2"', '"id":""') WHERE message_id = 'a1';
+      UPDATE threads SET owner_id = '' WHERE id = 'live'`)
+    const { code, out } = await check(database, '--repair')
+    expect(code).toBe(1)
+    expect(out).toContain('damaged empty-id: thread t, message , seq 1, The id of this message')
+    expect(out).toContain('damaged empty-id: thread t, message a1, call , The id of this call')
+    expect(out).toContain('damaged empty-id: thread live, The id of the owner of this thread')
+  })
+
   it('[CR6] mends everything that can be wrong at once', async () => {
     const database = await createHealthy(kind)
-    const apart = ['seq-gap', 'thread-seq', 'orphan-event', 'hidden-events', 'leftover-events']
+    const apart = [
+      'seq-gap',
+      'thread-seq',
+      'orphan-event',
+      'hidden-events',
+      'leftover-events',
+      'shared-turn',
+      'empty-id',
+    ]
     const all = damages.filter(
       ({ kind: is, name }) =>
-        !apart.includes(is) && !/settled twice|sealed call|dead lease$/.test(name),
+        !apart.includes(is) && !/settled twice|an ended call|dead lease$/.test(name),
     )
     for (const { sql } of all) if (sql[kind] !== undefined) await database.damage(sql[kind])
     const found = await check(database)

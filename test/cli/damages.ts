@@ -16,7 +16,7 @@ const both = (
   postgres: toSql({ thread: `thread_id = 't'`, turn: (_, id) => `message_id = '${id}'` }),
 })
 
-const insertEvent = (
+export const insertEvent = (
   seq: number,
   payload: object,
   turn: { seq: number; id: string } | null,
@@ -40,7 +40,15 @@ const alsoSeq = (sql: { sqlite: string; postgres: string }, seq: number) => ({
   sqlite: `${sql.sqlite}; UPDATE threads SET seq = ${seq} WHERE id = 't'`,
   postgres: `${sql.postgres}; UPDATE threads SET seq = ${seq} WHERE id = 't'`,
 })
-const sealed = { seq: 2, id: 'a1' }
+const renameTurn = (from: string, to: string) => {
+  const rename = (table: string) =>
+    `UPDATE ${table} SET message_id = '${to}' WHERE message_id = '${from}'`
+  return {
+    sqlite: rename('messages'),
+    postgres: ['messages', 'events', 'calls'].map(rename).join('; '),
+  }
+}
+const ended = { seq: 2, id: 'a1' }
 const nobody = { seq: 15, id: 'nobody' }
 const everywhere = (sql: string) => ({ sqlite: sql, postgres: sql })
 
@@ -52,7 +60,7 @@ export const damages: readonly Damage[] = [
     sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 13`),
   },
   {
-    name: 'a pack is gone',
+    name: 'a batch is gone',
     kind: 'seq-gap',
     names: ['thread t', 'seq 19', 'from 14 to 19'],
     sql: both(({ thread }) => `DELETE FROM events WHERE ${thread} AND seq = 19`),
@@ -70,13 +78,13 @@ export const damages: readonly Damage[] = [
     sql: everywhere(`UPDATE threads SET seq = 25 WHERE id = 't'`),
   },
   {
-    name: 'a thread stands behind its facts',
+    name: 'a thread stands behind its events',
     kind: 'thread-seq',
     names: ['thread t', 'seq 19'],
     sql: everywhere(`UPDATE threads SET seq = 17 WHERE id = 't'`),
   },
   {
-    name: 'two facts have one number',
+    name: 'a message and an event have one number',
     kind: 'seq-overlap',
     names: ['thread t', 'seq 11'],
     sql: insertEvent(11, { type: 'thread-renamed', title: 'Other' }, null),
@@ -140,7 +148,7 @@ export const damages: readonly Damage[] = [
     },
   },
   {
-    name: 'the row with the result of a sealed call is gone',
+    name: 'the row with the result of an ended call is gone',
     kind: 'missing-result',
     names: ['thread t', 'message a1', 'call c1'],
     sql: both(({ thread }) => `DELETE FROM calls WHERE ${thread} AND call_id = 'c1'`),
@@ -171,10 +179,10 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a call is there that no fact knows',
+    name: 'a call is there that no event knows',
     kind: 'ghost-call',
     names: ['thread t', 'message a1', 'call c9'],
-    sql: insertCall('c9', sealed),
+    sql: insertCall('c9', ended),
   },
   {
     name: 'a call that waits has lost its row',
@@ -183,36 +191,34 @@ export const damages: readonly Damage[] = [
     sql: both(({ thread }) => `DELETE FROM calls WHERE ${thread} AND call_id = 'c4'`),
   },
   {
-    name: 'a call stands elsewhere than its facts say',
+    name: 'a call stands elsewhere than its events say',
     kind: 'life-differs',
     names: ['thread t', 'message a2', 'call c4'],
     sql: both(({ thread }) => `UPDATE calls SET life = 'ready' WHERE ${thread} AND call_id = 'c4'`),
   },
   {
-    name: 'a turn stands elsewhere than its facts say',
+    name: 'a turn stands elsewhere than its events say',
     kind: 'status-differs',
     names: ['thread t', 'message a2'],
     sql: both(({ thread }) => `UPDATE messages SET status = 'ended' WHERE ${thread} AND seq = 12`),
   },
   {
-    name: 'events of a sealed turn are left over',
+    name: 'events of an ended turn are left over',
     kind: 'leftover-events',
     names: ['thread t', 'message a1'],
-    sql: insertEvent(5, { type: 'step-abandoned' }, sealed),
+    sql: insertEvent(5, { type: 'step-abandoned' }, ended),
   },
   {
-    name: 'a pack of a sealed turn is left over',
+    name: 'a batch of an ended turn is left over',
     kind: 'leftover-events',
     names: ['thread t', 'message a1', '3 of its events'],
-    sql: insertEvent(6, { type: 'step-abandoned' }, sealed, 3),
+    sql: insertEvent(6, { type: 'step-abandoned' }, ended, 3),
   },
   {
-    name: 'events after the seal are hidden',
+    name: 'events after the snapshot are hidden',
     kind: 'hidden-events',
     names: ['thread t', 'message a1'],
-    sql: {
-      sqlite: alsoSeq(insertEvent(20, { type: 'step-abandoned' }, sealed), 20).sqlite,
-    },
+    sql: alsoSeq(insertEvent(20, { type: 'step-abandoned' }, ended), 20),
   },
   {
     name: 'the body of a turn is broken',
@@ -235,7 +241,7 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a line of a pack is broken',
+    name: 'a line of a batch is broken',
     kind: 'unreadable-event',
     names: ['thread t', 'message a2', 'seq 15'],
     sql: both(
@@ -244,7 +250,7 @@ export const damages: readonly Damage[] = [
     ),
   },
   {
-    name: 'a line of a pack is gone',
+    name: 'a line of a batch is gone',
     kind: 'unreadable-event',
     names: ['thread t', 'message a2', 'seq 19'],
     sql: both(
@@ -258,5 +264,17 @@ export const damages: readonly Damage[] = [
     kind: 'unreadable-json',
     names: ['thread t', 'message a1', 'call c1'],
     sql: both(({ thread }) => `UPDATE calls SET output = '{"a' WHERE ${thread} AND call_id = 'c1'`),
+  },
+  {
+    name: 'two threads have a turn of one id',
+    kind: 'shared-turn',
+    names: ['thread t', 'message b1', 'thread live'],
+    sql: renameTurn('a1', 'b1'),
+  },
+  {
+    name: 'a turn has an empty id',
+    kind: 'empty-id',
+    names: ['thread t', 'seq 12'],
+    sql: renameTurn('a2', ''),
   },
 ]

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../src/core/event.ts'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import type { Append } from '../../src/store/plan-commit.ts'
 import type { Store } from '../../src/store/store.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 
 const at = 1_700_000_000_000
 const ownerId = parseOwnerId('local')

@@ -5,7 +5,7 @@ import { commitAppend } from '../../src/store/commit-append.ts'
 import { memory } from '../../src/store/memory/index.ts'
 import type { Append } from '../../src/store/plan-commit.ts'
 import type { Store } from '../../src/store/store.ts'
-import { commitTogether } from '../../src/testing/append-events.ts'
+import { commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,
@@ -16,7 +16,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   say,
   started,
@@ -66,7 +66,7 @@ describe.each(kinds)('the rows of a thread on %s', (kind) => {
     const named = { name: 'look_up' }
     const done = { ...named, call_id: call, life: 'succeeded', input: '{}', output: '1' }
     expect(await readRows()).toEqual([done])
-    await append(store, [fact({ type: 'turn-paused', waitingFor: 'client' })])
+    await append(store, [turnEvent({ type: 'turn-paused', waitingFor: 'client' })])
     const waiting = { ...named, call_id: second, life: 'ready', input: '{"q":2}', output: null }
     expect(await readRows()).toEqual([done, waiting])
     expect(await other.readCall(thread, second)).toMatchObject({ call: { state: 'ready' } })
@@ -134,8 +134,8 @@ describe.each(kinds)('one append of a group that the tables of %s refuse', (kind
       {
         threadId: thread,
         events: [
-          fact({ type: 'call-decided', callId: call, decision }),
-          fact({ type: 'turn-paused', waitingFor: 'client' }),
+          turnEvent({ type: 'call-decided', callId: call, decision }),
+          turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
         ],
       },
     ])

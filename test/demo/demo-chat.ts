@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { callsOf, type HoldfastOptions, type Turn } from 'holdfast'
-import { createDemoTools, demoModel } from 'holdfast/testing'
+import { createDemoTools, demoModel } from 'holdfast/demo'
 import { onTestFinished } from 'vitest'
 import { createFixture } from '../engine/fixture.ts'
 

@@ -1,6 +1,6 @@
 import { generateText } from 'ai'
 import { systemClock } from 'holdfast'
-import { demoModel } from 'holdfast/testing'
+import { demoModel } from 'holdfast/demo'
 import { describe, expect, it } from 'vitest'
 import { type DemoPrompt, endingOf, openDemo, streamOf, textsIn } from './demo-chat.ts'
 

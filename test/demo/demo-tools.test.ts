@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tool } from 'ai'
-import { createDemoTools, type DemoToolsOptions, folderNotes, memoryNotes } from 'holdfast/testing'
+import { createDemoTools, type DemoToolsOptions, folderNotes, memoryNotes } from 'holdfast/demo'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 async function freshFolder(): Promise<string> {

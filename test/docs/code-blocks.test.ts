@@ -27,7 +27,7 @@ process.exit(0)
 /** What a page means by "your engine". */
 const chat = `
 import { createHoldfast, memory } from 'holdfast'
-import { demoModel } from 'holdfast/testing'
+import { demoModel } from 'holdfast/demo'
 export const holdfast = createHoldfast({ store: memory(), model: demoModel() })
 `
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { callsOf, type Turn } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { createRandom, type Random } from 'holdfast/testing'
+import { createRandom, type Random } from '../../src/testing/random.ts'
 import { describe, expect, it } from 'vitest'
 import { createFixture, messageId, textOf } from './fixture.ts'
 

@@ -7,7 +7,7 @@ import {
   type Turn,
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { createFixture, messageId } from './fixture.ts'
 
 const answer = (turn: Turn) =>

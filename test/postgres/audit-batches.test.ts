@@ -2,14 +2,14 @@ import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { parseCallId } from '../../src/core/ids.ts'
 import { callsOf, isTurn } from '../../src/core/message.ts'
-import { checkStore } from '../../src/engine/check/check-store.ts'
+import { checkStore } from '../../src/audit/check-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   append,
   begun,
   createThread,
-  fact,
+  turnEvent,
   recorded,
   say,
   settled,
@@ -28,7 +28,7 @@ const events = [
   recorded(odd),
   begun(odd),
   succeeded({ degrees: 20 }, odd),
-  fact({ type: 'turn-paused', waitingFor: 'client' }),
+  turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
 ]
 
 async function openThread(): Promise<{ readonly store: Store; readonly client: pg.Client }> {

@@ -4,7 +4,7 @@ import { type CallId, parseCallId, parseMessageId, parseThreadId } from '../../s
 import { callsOf, isTurn } from '../../src/core/message.ts'
 import { planCommit, type PlannedCommit } from '../../src/store/plan-commit.ts'
 import type { AppendResult } from '../../src/store/store.ts'
-import { commitTogether, planAll } from '../../src/testing/append-events.ts'
+import { commitTogether, planAll } from '../../src/testing/store-rules/append-events.ts'
 import { createRandom } from '../../src/testing/random.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
@@ -12,7 +12,7 @@ import {
   begun,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   say,
   started,
@@ -85,7 +85,7 @@ describe('one thread, many connections', () => {
     const decide = (who: number, callId: CallId) => {
       const kind = who === 0 ? 'accepted' : 'rejected'
       const decision = { kind, by: `decider-${who}`, at: 1, inputHash: 'hash' } as const
-      return tryAppend(stores[who]!, [fact({ type: 'call-decided', callId, decision })])
+      return tryAppend(stores[who]!, [turnEvent({ type: 'call-decided', callId, decision })])
     }
     for (const id of calls) {
       const results = await Promise.all([decide(0, id), decide(1, id)])

@@ -12,7 +12,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   say,
   settled,
@@ -29,13 +29,13 @@ type Mode = 'open' | 'ended'
 const eventsOf = (mode: Mode): readonly NewEvent[] => [
   say('What is the weather in Oslo?'),
   started(),
-  fact({ type: 'text-started', block: '0', kind: 'text' }),
-  fact({ type: 'text-appended', block: '0', delta: 'I will ' }),
-  fact({ type: 'text-appended', block: '0', delta: 'look.' }),
+  turnEvent({ type: 'text-started', block: '0', kind: 'text' }),
+  turnEvent({ type: 'text-appended', block: '0', delta: 'I will ' }),
+  turnEvent({ type: 'text-appended', block: '0', delta: 'look.' }),
   recorded(call, { input: { city: 'Oslo' } }),
   begun(),
   succeeded({ degrees: 20 }),
-  mode === 'ended' ? ended() : fact({ type: 'turn-paused', waitingFor: 'client' }),
+  mode === 'ended' ? ended() : turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
   say('Thanks', parseMessageId('thanks')),
 ]
 

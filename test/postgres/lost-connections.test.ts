@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import type { Append } from '../../src/store/plan-commit.ts'
 import type { ChangeNotification, Store } from '../../src/store/store.ts'
-import { commitTogether } from '../../src/testing/append-events.ts'
+import { commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import { appendEvents, commitTogether } from '../../src/testing/append-events.ts'
+import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,

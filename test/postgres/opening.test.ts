@@ -20,7 +20,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -97,7 +97,7 @@ describe('opening', () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
-    const broken = fact({ type: 'text-started', block: '9', kind: 'text' })
+    const broken = turnEvent({ type: 'text-started', block: '9', kind: 'text' })
     for (const event of [
       say('Hi'),
       started(),

@@ -5,7 +5,7 @@ import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
 import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
-import { appendEvents, commitTogether } from '../../src/testing/append-events.ts'
+import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type MessageId, parseMessageId } from '../../src/core/ids.ts'
 import { callsOf, isTurn } from '../../src/core/message.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
 import {
   ana,
@@ -11,7 +11,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   say,
   settled,
@@ -24,7 +24,7 @@ import {
 } from '../../src/testing/store-rules/thread-script.ts'
 import { openTestDatabase } from './test-database.ts'
 
-const paused = fact({ type: 'turn-paused', waitingFor: 'client' })
+const paused = turnEvent({ type: 'turn-paused', waitingFor: 'client' })
 const retired = (id: MessageId) => ({ type: 'messages-retired', messageIds: [id], at }) as const
 
 describe('the tables themselves', () => {
@@ -98,7 +98,7 @@ describe('what comes back', () => {
       recorded(call, { input }),
       begun(),
       succeeded(output),
-      fact({ type: 'item-added', item: { type: 'data', name: 'x', data: input } }),
+      turnEvent({ type: 'item-added', item: { type: 'data', name: 'x', data: input } }),
     ]
     await append(store, events)
     for (const hasEnded of [false, true]) {
@@ -123,7 +123,10 @@ describe('what comes back', () => {
     await append(store, [{ type: 'thread-renamed', title: '\u0000', at }])
     expect((await store.readThread(thread))?.title).toBe('\ufffd')
     const origin = { id: call, providerCallId: 'x', name: 'na\u0000me' }
-    await append(store, [started(), fact({ type: 'call-announced', callId: call, call: origin })])
+    await append(store, [
+      started(),
+      turnEvent({ type: 'call-announced', callId: call, call: origin }),
+    ])
     expect((await store.readCall(thread, call))?.call.name).toBe('na\u0000me')
   })
 

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { postgres, type PostgresStoreOptions } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store/store.ts'
+import { askUntil } from '../support/ask-until.ts'
 import { createDatabase } from '../support/create-database.ts'
 
 export interface TestDatabase {
@@ -44,16 +45,14 @@ export async function createTestDatabase(): Promise<TestDatabase & { close(): Pr
   }
 }
 
-/** Asks again and again until the database itself says so; no guess at how long anything takes. */
+/** Waits for what only the server knows, such as who waits for a lock: nothing announces it. */
 export async function waitFor<Row extends object>(
   client: pg.Client,
   question: string,
   isEnough: (rows: readonly Row[]) => boolean = (rows) => rows.length > 0,
 ): Promise<readonly Row[]> {
-  while (true) {
-    const { rows } = await client.query<Row>(question)
-    if (isEnough(rows)) return rows
-  }
+  const ask = async () => (await client.query<Row>(question)).rows
+  return askUntil(ask, isEnough, { what: question })
 }
 
 /** The connections of stores that wait for a lock that somebody else has. */

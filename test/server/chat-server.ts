@@ -4,6 +4,7 @@ import { createHandler, type HandlerOptions, listen } from 'holdfast/server'
 import { type ScriptedCall, type ScriptPart, scriptedModel } from 'holdfast/testing'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { type FollowerWatch, watchFollowers } from './watch-followers.ts'
 
 export interface ChatServer {
   readonly url: string
@@ -12,6 +13,8 @@ export interface ChatServer {
   readonly calls: readonly ScriptedCall[]
   /** The names of tools that ran, in order. */
   readonly ran: readonly string[]
+  /** Who follows threads over this server. */
+  readonly followers: FollowerWatch
 }
 
 export type Script = (text: string, step: number, call: ScriptedCall) => readonly ScriptPart[]
@@ -41,7 +44,8 @@ export async function startChatServer(
     store: memory(),
     ...engine,
   })
-  const listening = await listen(createHandler(holdfast, handler), {
+  const followers = watchFollowers(holdfast)
+  const listening = await listen(createHandler(followers.holdfast, handler), {
     port: 0,
     host: '127.0.0.1',
     ...(stallMs === undefined ? {} : { stallMs }),
@@ -50,7 +54,7 @@ export async function startChatServer(
     await listening.close()
     await holdfast.close()
   })
-  return { url: listening.url, holdfast, calls, ran }
+  return { url: listening.url, holdfast, calls, ran, followers }
 }
 
 function createTools(ran: string[]): ToolSet {

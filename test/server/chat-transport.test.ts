@@ -100,7 +100,8 @@ describe.each(sdks)('the transport in AI SDK %i', (client) => {
 
   it('[RS3] the SDK’s own transport loses nothing either, when it asks for the turn that was left out', async () => {
     const { page, place, holdfast, url } = await open()
-    const sent = openTab(place).chat.sendMessage({ text: 'hang' })
+    const first = openTab(place)
+    const sent = first.chat.sendMessage({ text: 'hang' })
     const address = `${url}/api/threads/${encodeURIComponent(threadId)}/messages?live=exclude`
     const read = async () => {
       const response = await fetch(`${address}&sdk=${client}`)
@@ -109,8 +110,9 @@ describe.each(sdks)('the transport in AI SDK %i', (client) => {
         readonly live?: { readonly messageId: string } | null
       }
     }
-    let before = await read()
-    while (before.live == null) before = await read()
+    await first.until((messages) => JSON.stringify(messages).includes('"input-available"'))
+    const before = await read()
+    expect(before.live).toBeTruthy()
     await holdfast.stop(threadId as never)
     await sent
     const { results = [], live } = before

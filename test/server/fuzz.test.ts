@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { memory, type Store } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
-import { createRandom, type Random } from 'holdfast/testing'
+import { createRandom, type Random } from '../../src/testing/random.ts'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
 import { startChatServer } from './chat-server.ts'

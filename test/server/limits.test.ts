@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import { createHoldfast, type Holdfast, memory, type Store } from 'holdfast'
 import { createHandler, listen } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
+import { watchFollowers } from './watch-followers.ts'
 
 const script: Script = (text) =>
   text === 'hang'
@@ -70,7 +70,9 @@ describe('limits', () => {
   })
 
   it('[HT3] refuses more streams than an owner may have, and counts one that was left', async () => {
-    const { url } = await startChatServer(script, { handler: { limits: { followersPerOwner: 2 } } })
+    const { url, followers } = await startChatServer(script, {
+      handler: { limits: { followersPerOwner: 2 } },
+    })
     await fetch(`${url}/api/threads`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -85,9 +87,9 @@ describe('limits', () => {
     expect(await codeOf(await send(url, 'new', 'hello'))).toEqual([429, 'too-many'])
     expect((await fetch(`${url}/api/threads/new`)).status).toBe(404)
     leave.abort()
-    let freed = await send(url, 'new', 'hello')
     // The server hears of it when the connection is closed, which is soon and not at once.
-    while (freed.status === 429) freed = await send(url, 'new', 'hello')
+    await followers.until(({ left }) => left === 1)
+    const freed = await send(url, 'new', 'hello')
     expect(freed.status).toBe(200)
     await freed.text()
     await held.body?.cancel()
@@ -100,11 +102,12 @@ describe('limits', () => {
   })
 
   it('[RS2] cuts a reader off that does not read, and gives its place back', async () => {
-    const { url, holdfast } = await startChatServer(script, { stallMs: 50 })
+    const { url, holdfast, followers } = await startChatServer(script, { stallMs: 50 })
     // Left at once: a busy test would read it too slowly for this server.
     await (await send(url, 'a', 'large')).body?.cancel()
     await holdfast.settled('a' as never)
-    while (holdfast.metrics().followers > 0) await setImmediate()
+    await followers.until(({ present }) => present === 0)
+    const leftBefore = followers.followers.left
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     onTestFinished(() => void socket.destroy())
@@ -112,8 +115,8 @@ describe('limits', () => {
     socket.on('error', () => undefined)
     socket.write('GET /api/threads/a/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
     // Not read at all until the server has given up on it.
-    while (holdfast.metrics().followers === 0) await setImmediate()
-    while (holdfast.metrics().followers > 0) await setImmediate()
+    await followers.until(({ left }) => left > leftBefore)
+    expect(holdfast.metrics().followers).toBe(0)
     socket.resume()
     await closed
   })
@@ -133,14 +136,15 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
   const options = { model, recoverEveryMs: 0, textDelayMs: 1 }
   const writer = createHoldfast({ ...options, store, holder: 'writer' })
   const reader = createHoldfast({ ...options, store: counting, holder: 'reader' })
-  const [write, read] = await Promise.all([serve(writer), serve(reader)])
+  const watched = watchFollowers(reader)
+  const [write, read] = await Promise.all([serve(writer), serve(watched.holdfast)])
   await (await send(write, 'a', 'first')).text()
   const { seq } = (await store.readThread('a' as never)) ?? { seq: 0 }
   const followers = await Promise.all(
     Array.from({ length: 500 }, () => fetch(`${read}/api/threads/a/events?after=${seq}`)),
   )
   const ended = followers.map((response) => untilEnded(response))
-  while (reader.metrics().followers < 500) await setImmediate()
+  await watched.until(({ present }) => present === 500)
   const before = reads
   const commits = writer.metrics().commits
   const body = { id: 'a', messages: [{ id: 'second', role: 'user', parts: text('second') }] }

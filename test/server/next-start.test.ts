@@ -20,7 +20,7 @@ const config = `export default {
 const openRoute = `
 import { createHoldfast, memory } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { demoModel } from 'holdfast/testing'
+import { demoModel } from 'holdfast/demo'
 const holdfast = createHoldfast({ store: memory(), model: demoModel() })
 const handlers = { open: createHandler(holdfast), local: createHandler(holdfast, { localOnly: true }) }
 export const dynamic = 'force-dynamic'
@@ -58,15 +58,12 @@ beforeAll(async () => {
     let output = ''
     createInterface({ input: server.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       output += `${line}\n`
-      const [, found] = /http:\/\/localhost:(\d+)/.exec(line) ?? []
-      if (found !== undefined) resolve(Number(found))
+      const [, found] = /http:\/\/localhost:(\d+)/.exec(output) ?? []
+      // It names its address before it listens there.
+      if (found !== undefined && line.includes('Ready')) resolve(Number(found))
     })
     server.on('exit', () => reject(new Error(output)))
   })
-  while (true) {
-    const answer = await askAt(port, '127.0.0.1', { path: '/api/health' }).catch(() => null)
-    if (answer?.status === 200) break
-  }
 }, 8 * minutes)
 
 afterAll(() => {

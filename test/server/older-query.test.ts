@@ -4,7 +4,7 @@ import { randomLedger, scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { ended, say, started, turnWithCalls } from '../../src/testing/store-rules/thread-script.ts'
 
 interface Row {

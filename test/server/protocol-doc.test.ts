@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createHoldfast, memory } from 'holdfast'
 import { createHandler } from 'holdfast/server'
-import { createDemoTools, demoModel } from 'holdfast/testing'
+import { createDemoTools, demoModel } from 'holdfast/demo'
 import { readFiles, readProjectFile } from '../support/read-files.ts'
 
 const page = readProjectFile('docs/protocol.md')

@@ -154,6 +154,14 @@ describe('what a backend may do wrong behind the recording proxy', () => {
       null,
     ],
     [
+      'events over two lines, ended by carriage returns, and a last one without its blank line',
+      'text/event-stream',
+      `: hello\r\r${sse(...textOf('Hello.'))
+        .replaceAll(',', ',\ndata: ')
+        .replaceAll('\n', '\r')}data: [DONE]`,
+      null,
+    ],
+    [
       'a call that was answered',
       'text/plain',
       '9:{"toolCallId":"c","toolName":"look","args":{}}\na:{"toolCallId":"c","result":1}\n0:"Ok."\n',

@@ -6,24 +6,28 @@ import {
   type ThreadClient,
 } from 'holdfast/client'
 import { expect, it } from 'vitest'
+import { createSignal } from '../support/signal.ts'
 import { type Script, startChatServer } from './chat-server.ts'
 
 const threadId = 'followed'
-/** A limit is there to end a hang, not to measure. */
-const patient = { timeout: 30_000, interval: 10 }
 
 /** A page on a server: what it asks for is written down. */
 async function open(script: Script) {
   const { url, holdfast } = await startChatServer(script)
   const asked: string[] = []
   const streams = new Set<string>()
+  const streamsChanged = createSignal()
   const count: typeof fetch = async (input, init) => {
     const path = (input as string).slice(url.length)
     asked.push(path)
     if (path.includes('/events?')) {
       const name = `${asked.length} ${path}`
       streams.add(name)
-      init?.signal?.addEventListener('abort', () => streams.delete(name))
+      streamsChanged.notify()
+      init?.signal?.addEventListener('abort', () => {
+        streams.delete(name)
+        streamsChanged.notify()
+      })
     }
     return fetch(input, init)
   }
@@ -42,15 +46,16 @@ async function open(script: Script) {
       ...(include === undefined ? {} : { include }),
     })
     const seen: string[] = []
+    const changed = createSignal()
     const note = () => {
       const { toolCalls: calls, isComplete, isLoading } = client.getSnapshot()
       const states = calls.map(({ name, state }) => `${name} ${state}`).join(', ')
       seen.push(`${isLoading ? 'loading ' : ''}${isComplete ? 'complete ' : ''}${states}`)
+      changed.notify()
     }
     const leave = client.subscribe(note)
-    const until = async (fits: (last: string) => boolean) => {
-      await expect.poll(() => fits(seen.at(-1) ?? ''), patient).toBe(true)
-    }
+    const until = (fits: (last: string) => boolean) =>
+      changed.until(() => seen.length > 0 && fits(seen.at(-1) ?? ''))
     return { client, seen, leave, until }
   }
   const send = async (text: string) => {
@@ -62,7 +67,8 @@ async function open(script: Script) {
     return (sent as { readonly turnId: string }).turnId
   }
   const lists = () => asked.filter((path) => path.startsWith('/api/messages/'))
-  return { url, holdfast, toolCalls, send, lists, asked, streams, thread }
+  const untilStreams = (count: number) => streamsChanged.until(() => streams.size === count)
+  return { url, holdfast, toolCalls, send, lists, asked, streams, untilStreams, thread }
 }
 
 it('[CL9 RS2] the calls of a message follow it over one connection, and nothing is asked twice', async () => {
@@ -80,7 +86,7 @@ it('[CL9 RS2] the calls of a message follow it over one connection, and nothing 
   const other = server.toolCalls(messageId)
   await other.until((last) => last.includes('hang running'))
   for (const list of lists) await list.until((last) => last.includes('hang running'))
-  await expect.poll(() => server.streams.size, patient).toBe(1)
+  await server.untilStreams(1)
   await server.holdfast.stop(threadId as never)
   for (const list of lists) await list.until((last) => last.startsWith('complete'))
   // One that fails leaves the list of what is open or succeeded, and stays in the list of all.
@@ -88,7 +94,7 @@ it('[CL9 RS2] the calls of a message follow it over one connection, and nothing 
   expect(lists[1]?.seen.at(-1)).toBe('complete weather succeeded, boom failed, hang stopped')
   expect(server.lists()).toHaveLength(3)
   // It is over: no connection is kept for it.
-  await expect.poll(() => server.streams.size, patient).toBe(0)
+  await server.untilStreams(0)
   for (const list of [...lists, other]) list.leave()
 })
 
@@ -96,15 +102,16 @@ it('[CL9] whoever leaves follows no longer', async () => {
   const server = await open(() => [{ call: 'hang', input: {} }])
   const list = server.toolCalls(await server.send('go'))
   await list.until((last) => last.includes('hang running'))
-  await expect.poll(() => server.streams.size, patient).toBe(1)
+  await server.untilStreams(1)
   list.leave()
   expect(server.streams.size).toBe(0)
   const { length } = list.seen
   await server.holdfast.stop(threadId as never)
   expect(list.seen).toHaveLength(length)
   // Coming back shows how it ended.
-  const again = list.client.subscribe(() => {})
-  await expect.poll(() => list.client.getSnapshot().isComplete, patient).toBe(true)
+  const changed = createSignal()
+  const again = list.client.subscribe(changed.notify)
+  await changed.until(() => list.client.getSnapshot().isComplete)
   again()
 })
 
@@ -150,7 +157,8 @@ it('[CL9] a message that is not there has no calls, and is asked for once', asyn
   const server = await open(() => [{ text: 'Hi' }])
   const list = server.toolCalls('nobody')
   const none = { toolCalls: [], isComplete: false, isLoading: false }
-  await expect.poll(() => list.client.getSnapshot(), patient).toEqual(none)
+  await list.until((last) => last === '')
+  expect(list.client.getSnapshot()).toEqual(none)
   expect(server.asked).toHaveLength(1)
   list.leave()
 })
@@ -161,7 +169,8 @@ it('[FD6 LG4] whoever follows the thread has the chat view of the page, at every
   )
   const client = server.thread(threadId)
   const messageId = await server.send('go')
-  const leave = client.subscribe(() => {})
+  const changed = createSignal()
+  const leave = client.subscribe(changed.notify)
   const shown = () => {
     const turn = client.getSnapshot().messages.find(({ id }) => id === messageId)
     return turn === undefined ? undefined : projectChatMessage(turn)
@@ -171,11 +180,11 @@ it('[FD6 LG4] whoever follows the thread has the chat view of the page, at every
     const { results } = (await response.json()) as { readonly results: readonly ChatMessage[] }
     return results[0]
   }
-  await expect.poll(() => shown()?.toolActivity?.currentStep, patient).toBe('hang')
+  await changed.until(() => shown()?.toolActivity?.currentStep === 'hang')
   expect(shown()?.toolActivity?.isActive).toBe(true)
   expect(await page()).toEqual(shown())
   await server.holdfast.stop(threadId as never)
-  await expect.poll(() => shown()?.toolActivity?.isActive, patient).toBe(false)
+  await changed.until(() => shown()?.toolActivity?.isActive === false)
   expect(await page()).toEqual(shown())
   leave()
 })

@@ -1,17 +1,11 @@
-import {
-  callsOf,
-  foldThread,
-  HoldfastError,
-  type HoldfastOptions,
-  type Message,
-  type NewEvent,
-  type ThreadView,
-} from 'holdfast'
+import { HoldfastError, type HoldfastOptions, type NewEvent } from 'holdfast'
 import { simulate, type SimulationOptions } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
+import { readFiles } from '../support/read-files.ts'
 import { withModel, withOptions, withVerbs } from './broken-engines.ts'
+import { foldAndForget, foldAndReopen, foldWithoutResults } from './broken-folds.ts'
 import { hasty, openBroken, openWithFence, renumbered, rewriting } from './broken-stores.ts'
-import { stores } from './live-seeds.ts'
+import { stores } from './run-seeds.ts'
 
 type Break = Omit<Partial<SimulationOptions>, 'seed'>
 
@@ -87,6 +81,16 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
   ['LG9', 'an engine that takes a falsy result for none', rewritten(loseFalsy)],
   ['CL2', 'a fold that opens an ended call again', { fold: foldAndReopen }],
   [
+    'CL2a',
+    'an engine that calls every output of a client late',
+    {
+      create: withVerbs(() => ({
+        addToolOutputs: async (_threadId, outputs) =>
+          outputs.map(() => ({ kind: 'too-late', state: 'ready' }) as const),
+      })),
+    },
+  ],
+  [
     'CL3',
     'an engine that runs a tool before its call is stored',
     { create: withOptions(runEarly) },
@@ -144,11 +148,25 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
       })),
     },
   ],
+  [
+    'AP9',
+    'an engine that does not find the call that is decided',
+    {
+      create: withVerbs(() => ({
+        decide: async ({ decisions }) => decisions.map(() => ({ kind: 'not-found' }) as const),
+      })),
+    },
+  ],
   ['AP3', 'an engine that runs tools with other arguments', { create: withOptions(alterInput) }],
   [
     'ST1',
     'a stop that stops nothing',
     { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped' }) })) },
+  ],
+  [
+    'ST1a',
+    'a stop that calls a waiting turn idle',
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'idle' }) })) },
   ],
   [
     'ST3',
@@ -195,43 +213,15 @@ describe('the simulation', () => {
     },
     timeoutMs,
   )
+
+  it('has a break for every rule that it checks', () => {
+    const sources = [...readFiles('src/testing/simulation/*.ts').values()].join('\n')
+    const checked = [...sources.matchAll(/(?:report\(|rule: )'([A-Z]+\d+[a-z]?)'/g)].map(
+      ([, rule]) => rule,
+    )
+    expect(new Set(checked)).toEqual(new Set(breaks.map(([rule]) => rule)))
+  })
 })
-
-type Fold = typeof foldThread
-
-function foldWithoutResults(...[view, changes]: Parameters<Fold>): ThreadView {
-  const isLost = (change: (typeof changes)[number]) =>
-    change.kind === 'event' && change.event.type === 'call-settled'
-  const last = changes.at(-1)
-  const folded = foldThread(
-    view,
-    changes.filter((change) => !isLost(change)),
-  )
-  return last === undefined ? folded : { ...folded, seq: last.seq }
-}
-
-function foldAndReopen(...[view, changes]: Parameters<Fold>): ThreadView {
-  const folded = foldThread(view, changes)
-  const reopen = (message: Message): Message => {
-    if (message.role !== 'assistant' || message.progress.status !== 'ended') return message
-    if ([...callsOf(message)].every(({ state }) => state !== 'failed')) return message
-    const steps = message.steps.map((step) => ({
-      ...step,
-      parts: step.parts.map((part) =>
-        part.type === 'call' && part.state === 'failed'
-          ? ({ ...part, state: 'ready' } as unknown as typeof part)
-          : part,
-      ),
-    }))
-    return { ...message, steps }
-  }
-  return { ...folded, messages: folded.messages.map(reopen) }
-}
-
-function foldAndForget(...[view, changes]: Parameters<Fold>): ThreadView {
-  const folded = foldThread(view, changes)
-  return { ...folded, messages: folded.messages.slice(-4) }
-}
 
 function cutCharacters(event: NewEvent): NewEvent {
   if (event.type !== 'text-appended') return event

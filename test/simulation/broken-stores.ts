@@ -7,7 +7,7 @@ import {
   type PlannedCommit,
   type Store,
 } from 'holdfast'
-import type { OpenStore } from './live-seeds.ts'
+import type { OpenStore } from './run-seeds.ts'
 
 /** The memory store with some verbs replaced. */
 export const openBroken =

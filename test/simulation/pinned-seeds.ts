@@ -1,5 +1,5 @@
 /**
- * Seeds that found a bug, each with the bug it found. What a seed lives through shifts when the engine
+ * Seeds that found a bug, each with the bug it found. What happens in a seed shifts when the engine
  * or the simulation changes; each was seen to fail with its fix taken out again.
  */
 export interface PinnedSeed {

@@ -1,26 +1,26 @@
-import { kinds, simulate } from 'holdfast/testing'
+import { coverageKinds, simulate } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
-import { describeFailure, formatTally, type Lives, liveSeeds, stores } from './live-seeds.ts'
+import { describeFailure, formatCoverage, type SeedRuns, runSeeds, stores } from './run-seeds.ts'
 import { pinnedSeeds } from './pinned-seeds.ts'
 
 const batchSize = 250
 const memoryBatches = Array.from({ length: 8 }, (_, index) => 1 + index * batchSize)
 const sqliteSeeds = 200
 const timeoutMs = 120_000
-const lives: Lives[] = []
-/** What happened in the seeds that both stores live through. */
+const runs: SeedRuns[] = []
+/** The traces of the seeds that run on both stores. */
 const memoryTraces = new Map<number, string>()
 
 describe('a few processes over one store, whatever happens to them', () => {
   it.each(memoryBatches)(
     '[LG1 LG2 LG3 LG4 LG6 LG8 LG9 CL2 CL3 CR1 CR2 CR3 CR4 CR5 AP1 AP2 AP3 AP5 RS2 RS5 ST1 ST3] keep their promises in memory, seeds from %i',
     async (from) => {
-      const lived = await liveSeeds(from, batchSize, { openStore: stores.memory })
-      for (const { seed, trace } of lived.reports) {
+      const ran = await runSeeds(from, batchSize, { openStore: stores.memory })
+      for (const { seed, trace } of ran.reports) {
         if (seed <= sqliteSeeds) memoryTraces.set(seed, trace.join('\n'))
       }
-      lives.push({ ...lived, reports: [] })
-      expect(lived.failures).toEqual([])
+      runs.push({ ...ran, reports: [] })
+      expect(ran.failures).toEqual([])
     },
     timeoutMs,
   )
@@ -28,7 +28,7 @@ describe('a few processes over one store, whatever happens to them', () => {
   it(
     '[LG4 CR1] keep them on SQLite, and do the same there step by step',
     async () => {
-      const { failures, reports } = await liveSeeds(1, sqliteSeeds, { openStore: stores.sqlite })
+      const { failures, reports } = await runSeeds(1, sqliteSeeds, { openStore: stores.sqlite })
       expect(failures).toEqual([])
       for (const { seed, trace } of reports) {
         if (memoryTraces.has(seed)) expect(trace.join('\n')).toBe(memoryTraces.get(seed))
@@ -39,15 +39,18 @@ describe('a few processes over one store, whatever happens to them', () => {
 
   it('meet everything that can happen', () => {
     const happened = Object.fromEntries(
-      kinds.map((kind) => [kind, lives.reduce((sum, { tally }) => sum + tally[kind], 0)]),
-    ) as Lives['tally']
-    process.stdout.write(`${formatTally(happened)}\n`)
-    expect(kinds.filter((kind) => happened[kind] === 0)).toEqual([])
+      coverageKinds.map((kind) => [
+        kind,
+        runs.reduce((sum, { coverage }) => sum + coverage[kind], 0),
+      ]),
+    ) as SeedRuns['coverage']
+    process.stdout.write(`${formatCoverage(happened)}\n`)
+    expect(coverageKinds.filter((kind) => happened[kind] === 0)).toEqual([])
   })
 })
 
 describe('a seed', () => {
-  it('lives the same life twice', async () => {
+  it('gives the same trace twice', async () => {
     for (const seed of [3, 14, 159]) {
       const first = await simulate({ seed, openStore: stores.memory })
       const again = await simulate({ seed, openStore: stores.memory })

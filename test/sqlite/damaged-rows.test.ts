@@ -5,7 +5,7 @@ import { foldThread } from '../../src/core/fold-thread.ts'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { callsOf, isTurn, type Message } from '../../src/core/message.ts'
 import type { Store } from '../../src/store/store.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')

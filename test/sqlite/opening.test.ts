@@ -7,7 +7,7 @@ import { sqlite } from '../../src/store/sqlite/index.ts'
 import { ledger } from '../../src/store/sqlite/migrations/0001-ledger.ts'
 import { eventsWithoutRowid } from '../../src/store/sqlite/migrations/0002-events-without-rowid.ts'
 import type { Store } from '../../src/store/store.ts'
-import { appendEvents, commitTogether } from '../../src/testing/append-events.ts'
+import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 const threadId = parseThreadId('thread')

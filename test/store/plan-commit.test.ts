@@ -10,7 +10,7 @@ import {
   begun,
   call,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -37,14 +37,14 @@ import {
 } from './planned-rows.ts'
 
 const second = parseCallId('second')
-const paused = fact({ type: 'turn-paused', waitingFor: 'approval' })
+const paused = turnEvent({ type: 'turn-paused', waitingFor: 'approval' })
 const unknown = settled({ state: 'unknown', cause: 'crashed' })
 const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
-const decided = fact({ type: 'call-decided', callId: call, decision })
+const decided = turnEvent({ type: 'call-decided', callId: call, decision })
 const retry = { kind: 'retry', by: 'ana', at } as const
 const skip = { kind: 'skip', by: 'ana', at } as const
 const resolve = (resolution: typeof retry | typeof skip) =>
-  fact({ type: 'call-resolved', callId: call, resolution })
+  turnEvent({ type: 'call-resolved', callId: call, resolution })
 const retire = (...messageIds: readonly MessageId[]): NewEvent => ({
   type: 'messages-retired',
   messageIds,

@@ -9,7 +9,7 @@ import {
   begun,
   call,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -22,11 +22,11 @@ import {
   user,
 } from '../../src/testing/store-rules/thread-script.ts'
 
-const paused = fact({ type: 'turn-paused', waitingFor: 'client' })
+const paused = turnEvent({ type: 'turn-paused', waitingFor: 'client' })
 const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
-const decided = fact({ type: 'call-decided', callId: call, decision })
+const decided = turnEvent({ type: 'call-decided', callId: call, decision })
 const retry = { kind: 'retry', by: 'ana', at } as const
-const retried = fact({ type: 'call-resolved', callId: call, resolution: retry })
+const retried = turnEvent({ type: 'call-resolved', callId: call, resolution: retry })
 const unknown = settled({ state: 'unknown', cause: 'crashed' })
 const asking = recorded(call, { approval: 'required' })
 const next = parseMessageId('next')

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { AppendResult } from '../../src/store/store.ts'
-import { appendEvents } from '../../src/testing/append-events.ts'
+import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 
 /**
  * A process that shares a database. Says `ready` when it has opened the file, waits for a line, then

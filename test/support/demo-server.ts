@@ -2,7 +2,7 @@ import { createHoldfast } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import { createHandler, listen } from 'holdfast/server'
 import { sqlite } from 'holdfast/sqlite'
-import { createDemoTools, demoModel } from 'holdfast/testing'
+import { createDemoTools, demoModel } from 'holdfast/demo'
 
 /** A whole server in a process of its own: prints its address, then one JSON line per log record. */
 

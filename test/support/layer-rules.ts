@@ -1,16 +1,15 @@
 import { type ModuleShape, resolveRelative } from './module-shape.ts'
 
-const PURE = ['core', 'views', 'import', 'paging', 'protocol']
+const PURE = ['core', 'views', 'import', 'protocol']
 const HEADLESS = [
   ...PURE,
   'assert-node.ts',
   'store',
   'transfer',
   'engine',
+  'audit',
   'server',
   'client',
-  'cli',
-  'testing',
 ]
 
 /** What each folder of src/ may import besides itself. */
@@ -18,19 +17,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   views: ['core'],
   import: ['core', 'views'],
-  paging: ['core'],
   protocol: ['core'],
   'assert-node.ts': [],
   store: [...PURE, 'assert-node.ts'],
   transfer: [...PURE, 'store'],
   engine: [...PURE, 'store', 'assert-node.ts'],
+  audit: [...PURE, 'store'],
   server: [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
-  cli: HEADLESS,
+  demo: ['core', 'engine', 'assert-node.ts'],
+  cli: [...HEADLESS, 'demo'],
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
+  'index.ts': [...PURE, 'store', 'transfer', 'engine', 'audit', 'assert-node.ts'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {

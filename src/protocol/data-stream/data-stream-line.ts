@@ -19,7 +19,7 @@ export const lineCodes = {
   file: 'k',
 } as const
 
-export type LineCode = (typeof lineCodes)[keyof typeof lineCodes]
+type LineCode = (typeof lineCodes)[keyof typeof lineCodes]
 
 export const toLine = (code: LineCode, value: Json): string => `${code}:${JSON.stringify(value)}\n`
 

@@ -7,7 +7,7 @@ const declined = 'Declined.'
 const brokenOff = 'Broken off: what the tool gave is not complete.'
 
 /** Reads the old protocol line by line; what it cannot read it passes over. */
-export interface DataStreamReader {
+interface DataStreamReader {
   read(line: string): readonly StreamChunk[]
   /** The connection is over. */
   end(): readonly StreamChunk[]

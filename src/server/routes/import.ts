@@ -43,6 +43,6 @@ export function importRoutes({ holdfast, limits }: ServerContext): readonly Rout
   ]
 }
 
-async function* piecesOf(text: string): AsyncGenerator<string> {
-  yield text
+async function* piecesOf(text: readonly string[]): AsyncGenerator<string> {
+  yield* text
 }

@@ -1,6 +1,6 @@
 import type { MessageId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { defaultLimit, parseLimit } from '../../paging/limit.ts'
+import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import {
   type MessagePageQuery,
   pageFormats,

@@ -1,8 +1,7 @@
 import { parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import type { Thread } from '../../core/thread.ts'
-import { parseCursor, toCursor } from '../../paging/cursor.ts'
-import { defaultLimit, parseLimit } from '../../paging/limit.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
+import { defaultLimit, parseCursor, parseLimit, toCursor } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { checkMadeUpId, findThread, isOwned, parameter, type ServerContext } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
@@ -77,7 +76,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-function toThreadJson({ id, title, createdAt, updatedAt, seq }: Thread) {
+function toThreadJson({ id, title, createdAt, updatedAt, seq }: ThreadRecord) {
   return { id, title, createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt), seq }
 }
 

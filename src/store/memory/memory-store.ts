@@ -2,7 +2,6 @@ import { callback, checkOptions, type OptionTable } from '../../core/check-optio
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
-import { placesToRead, planPage } from '../../paging/plan-page.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -159,8 +158,6 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         .filter((entry) => entry.retiredSeq === null && isAfter(entry.seq))
         .filter((entry) => live === 'include' || !isRunning(entry.id))
       const shown = isNewest ? kept.toReversed() : kept
-      const places = shown.slice(0, placesToRead(limit)).map((entry) => entry.seq)
-      const edges = planPage(places, limit)
       const running = stored.messages.findLast(
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
@@ -169,9 +166,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         ownerId,
         seq,
         messages: shown
-          .slice(0, edges.places.length)
+          .slice(0, limit)
           .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results)),
-        hasMore: edges.hasMore,
+        hasMore: shown.length > limit,
         live: live === 'exclude' ? (running?.id ?? null) : null,
       }
     },

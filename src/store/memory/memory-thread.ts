@@ -4,7 +4,7 @@ import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
 import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { StoredChange } from '../store.ts'
 
@@ -29,7 +29,7 @@ export interface MemoryEvent {
 
 /** All that is stored of one thread. */
 export interface MemoryThread {
-  thread: Thread
+  thread: ThreadRecord
   messages: MemoryMessage[]
   /** Events of turns that have not ended and of the thread itself, by seq. */
   events: MemoryEvent[]

@@ -1,12 +1,21 @@
 import type pg from 'pg'
 import type { ThreadId } from '../../core/ids.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
-import { removeOrphanRows, repairThread } from './audit-repair.ts'
-import { fetchFrom, scanRows } from './audit-rows.ts'
+import { type AuditSource, type Fetch, mergeAuditRows } from '../audit-rows.ts'
+import {
+  ledgerTables,
+  planOrphanRemoval,
+  planRepair,
+  type RowWrites,
+  scopeOfRepair,
+  type StoredRow,
+} from '../plan-repair.ts'
 import { createAuditSql } from './audit-sql.ts'
 import type { Database } from './database.ts'
+import { toPlainText } from './plain-text.ts'
 import { toStoreFault } from './postgres-error.ts'
+import type { RunStatement, Statement } from './statement.ts'
 
 /** A scan has a connection and a snapshot of its own, for as long as its reader takes. */
 export function createPostgresAudit(database: Database, schema: string): StoreAudit {
@@ -31,26 +40,109 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     }
   }
 
-  async function* list(client: pg.Client): AsyncGenerator<Thread> {
-    const fetch = fetchFrom(client, 'list', sql.scans.list, null, (thread: Thread) => thread)
+  const createSource = (client: pg.Client, only: ThreadId | null): AuditSource<ThreadId> => ({
+    compare: compareBytes,
+    open: (table, portion) => fetchFrom(client, table, sql.scans[table], only, portion),
+  })
+
+  async function* list(client: pg.Client): AsyncGenerator<ThreadRecord> {
+    const fetch = fetchFrom<ThreadRecord>(client, 'list', sql.scans.list, null, 500)
     for (let found = await fetch(); found.length > 0; found = await fetch()) yield* found
+  }
+
+  async function write(
+    run: RunStatement,
+    threadId: string,
+    at: number,
+    { removed, added, seq, records }: RowWrites,
+  ): Promise<void> {
+    for (const table of ledgerTables) {
+      const { remove, insert } = sql.rows[table]
+      if (removed[table].length > 0) await run(remove, [threadId, removed[table]])
+      if (added[table].length > 0) await run(insert, [JSON.stringify(added[table])])
+    }
+    if (seq !== null) await run(sql.setSeq, [threadId, seq])
+    const [record] = await run<{ readonly found: string | null }>(sql.findRecord, [])
+    if (record?.found == null) for (const create of sql.createRecord) await run(create, [])
+    await run(sql.record, [
+      at,
+      threadId,
+      records.map(({ problem }) => problem),
+      records.map(({ note }) => note),
+      records.map(({ before }) => before),
+    ])
   }
 
   return {
     findTurns: (ids) => database.run<TurnHome>(sql.findTurns, [ids]),
+    findSharedTurns: () => database.run<TurnHome>(sql.findSharedTurns, []),
     listThreads: () => snapshot(list),
-    scan: (only?: ThreadId) => snapshot((client) => scanRows(client, sql, only ?? null)),
+    scan: (only) => snapshot((client) => mergeAuditRows(createSource(client, only ?? null))),
     // PostgreSQL has no quick look at its own files; it says what it meets while it reads.
     findFaults: async () => [],
     repair: (request) =>
       database.transaction(async (run) => {
-        const { threadId, expectedSeq } = request
+        const { threadId, expectedSeq, at, steps } = request
         const [found] = await run<{ readonly seq: number }>(sql.lockThread, [threadId])
         if (found?.seq !== expectedSeq) return 'stale'
-        await repairThread(run, sql, request)
+        const { messages, calls, events, turns } = scopeOfRepair(steps)
+        const { first, last } = events
+        const before = {
+          messages: await readRows(run, sql.readMessages, [threadId, messages]),
+          events: await readRows(run, sql.readEvents, [threadId, first, last, turns]),
+          calls: await readRows(run, sql.readCalls, [threadId, calls, turns]),
+        }
+        const writes = planRepair(request, before, {
+          ofThread: { thread_id: threadId },
+          ofTurn: (turn) => ({ message_id: turn?.turnId ?? null }),
+          no: false,
+          toText: toPlainText,
+        })
+        await write(run, threadId, at, writes)
         return 'repaired'
       }),
-    removeOrphans: (key, at) => database.transaction((run) => removeOrphanRows(run, sql, key, at)),
+    removeOrphans: (key, at) =>
+      database.transaction(async (run) => {
+        const [thread] = await run(sql.lockThread, [key])
+        if (thread !== undefined) return
+        const { messages, events, calls } = sql.rows
+        const rows = {
+          messages: await readRows(run, messages.readAll, [key]),
+          events: await readRows(run, events.readAll, [key]),
+          calls: await readRows(run, calls.readAll, [key]),
+        }
+        await write(run, key, at, planOrphanRemoval(rows))
+      }),
     close: () => {},
   }
 }
+
+async function readRows(
+  run: RunStatement,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<readonly StoredRow[]> {
+  const found = await run<{ readonly row: string }>(statement, values)
+  return found.map(({ row }) => JSON.parse(row) as StoredRow)
+}
+
+/** A cursor in the database, so that no table is ever here as a whole. */
+function fetchFrom<Row extends object>(
+  client: pg.Client,
+  name: string,
+  text: string,
+  only: ThreadId | null,
+  portion: number,
+): Fetch<Row> {
+  let isOpen = false
+  return async () => {
+    if (!isOpen) await client.query(`DECLARE scan_${name} NO SCROLL CURSOR FOR ${text}`, [only])
+    isOpen = true
+    const { rows } = await client.query<Row>(`FETCH ${portion} FROM scan_${name}`)
+    return rows
+  }
+}
+
+/** As the database compares ids: byte by byte. */
+const compareBytes = (left: string, right: string): number =>
+  left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))

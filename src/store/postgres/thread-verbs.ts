@@ -1,5 +1,5 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type {
   AbandonedRun,
   CreateThreadResult,
@@ -21,7 +21,7 @@ export function createThreadVerbs(
     async createThread({ id, ownerId, title, at }: NewThread): Promise<CreateThreadResult> {
       const values = [id, ownerId, toPlainText(title), at]
       for (;;) {
-        const [row] = await run<Thread & { readonly isNew: boolean }>(
+        const [row] = await run<ThreadRecord & { readonly isNew: boolean }>(
           statements.createThread,
           values,
         )
@@ -33,14 +33,14 @@ export function createThreadVerbs(
       }
     },
 
-    async readThread(id: ThreadId): Promise<Thread | null> {
-      const [thread] = await run<Thread>(statements.readThread, [id])
+    async readThread(id: ThreadId): Promise<ThreadRecord | null> {
+      const [thread] = await run<ThreadRecord>(statements.readThread, [id])
       return thread ?? null
     },
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const threads = await run<Thread>(statements.listThreads, values)
+      const threads = await run<ThreadRecord>(statements.listThreads, values)
       return { threads: threads.slice(0, limit), hasMore: threads.length > limit }
     },
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type {
   BatchRecord,
@@ -42,9 +42,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
   ) => db.prepare(text) as unknown as Statement<Params, Row>
 
   return {
-    readThread: prepare<[ThreadId], Thread>(sql.readThread),
+    readThread: prepare<[ThreadId], ThreadRecord>(sql.readThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], Thread>(sql.listThreads),
+    listThreads: prepare<[OwnerId, before: number, limit: number], ThreadRecord>(sql.listThreads),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
     raiseCounter: prepare<[least: number]>(sql.raiseCounter),

@@ -49,8 +49,9 @@ export async function readChunks(response: Response): Promise<readonly Chunk[]> 
   assertUiStream(response)
   const chunks: Chunk[] = []
   let isDone = false
-  for await (const { data } of readSse(response.body as ReadableStream<Uint8Array>)) {
-    if (data === undefined) continue
+  for await (const item of readSse(response.body as ReadableStream<Uint8Array>)) {
+    if (item.type === 'comment') continue
+    const { data } = item
     assert.equal(isDone, false, 'something follows [DONE]')
     if (data === '[DONE]') isDone = true
     else chunks.push(JSON.parse(data) as Chunk)
@@ -71,9 +72,9 @@ export async function untilChunk(
   fits: (chunk: Chunk) => boolean,
 ): Promise<Chunk> {
   assertUiStream(response)
-  for await (const { data } of readSse(response.body as ReadableStream<Uint8Array>)) {
-    if (data === undefined || data === '[DONE]') continue
-    const chunk = JSON.parse(data) as Chunk
+  for await (const item of readSse(response.body as ReadableStream<Uint8Array>)) {
+    if (item.type === 'comment' || item.data === '[DONE]') continue
+    const chunk = JSON.parse(item.data) as Chunk
     if (fits(chunk)) return chunk
   }
   throw new assert.AssertionError({ message: 'the stream ended before it came' })

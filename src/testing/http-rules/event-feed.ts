@@ -39,11 +39,14 @@ export async function openFeed(
   let at = lastEventId ?? after ?? 0
   let view = query.from ?? { seq: at, messages: [] }
 
-  const advance = async (): Promise<'comment' | 'frame'> => {
+  const advance = async (): Promise<'comment' | 'named' | 'frame'> => {
     const next = await events.next()
     if (next.done === true) throw new assert.AssertionError({ message: 'the events ended' })
-    const { id, data, event } = next.value
-    if (data === undefined || event !== undefined) return 'comment'
+    const item = next.value
+    if (item.type === 'comment') return 'comment'
+    const { id, data, event } = item
+    // One with a name is no frame.
+    if (event !== undefined) return 'named'
     const frame = JSON.parse(data) as EventFrame
     assert.equal(frame.after, at, 'a frame follows the one before')
     assert.ok(frame.seq > frame.after, 'a frame reaches further')

@@ -27,7 +27,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'gives what was sealed as a turn’s whole state, and the fold of it is the page',
+    claim: 'gives what was snapshotted as a turn’s whole state, and the fold of it is the page',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'weather in Paris')

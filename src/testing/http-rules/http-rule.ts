@@ -1,6 +1,6 @@
 /** What a rule may know of the server: where it is, and how to be somebody there. */
 export interface HttpFixture {
-  /** Of a server that runs the demo model without a pause, with the demo tools. */
+  /** Of a server that runs the demo model without a pause, with the demo tools (`holdfast/demo`). */
   readonly baseUrl: string
   /** What identifies the one owner and the other, where the server knows more than one. */
   readonly headersOf?: (owner: 'one' | 'other') => Readonly<Record<string, string>>

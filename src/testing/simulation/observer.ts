@@ -1,32 +1,30 @@
+import { isTurnEvent, type NewEvent } from '../../core/event.ts'
 import type { foldThread } from '../../core/fold-thread.ts'
 import type { ThreadId } from '../../core/ids.ts'
+import type { Step } from '../../core/message.ts'
+import type { FinishReason } from '../../core/usage.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { PromptMessage, ScriptPart } from '../scripted-model.ts'
-import { checkNewest, checkPages } from './check-pages.ts'
-import { checkPrompt } from './check-prompt.ts'
-import { kindsOf } from './kinds-of-event.ts'
+import { checkNewest, checkPages, checkPrompt } from './check-views.ts'
+import { type CoverageKind, kindsOfEvent } from './coverage.ts'
+import { createOracle, type Report, type Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
-import type { ToolWatch } from './simulated-tools.ts'
-import { createSpeech } from './speech.ts'
-import type { Kind } from './tally.ts'
-import { createToolRuns } from './tool-runs.ts'
-import type { Report } from './violation.ts'
-import { createWitness, type Witness } from './witness.ts'
+import { createToolRuns, type ToolWatch } from './simulated-tools.ts'
 
-/** Sees what processes say, run and store, and holds each against the others. */
+/** Receives what models uttered, tools ran and the store committed, and checks each against the others. */
 export interface Observer {
-  readonly witnessOf: (threadId: ThreadId) => Witness
+  readonly oracleOf: (threadId: ThreadId) => Oracle
   readonly committed: (
     process: string,
     appends: readonly Append[],
     results: readonly AppendResult[],
   ) => Promise<void>
   readonly prompted: (process: string, prompt: readonly PromptMessage[]) => void
-  readonly spoke: (process: string, script: readonly ScriptPart[]) => void
-  /** Something that a process said was not heard, or not known to be. */
-  readonly misheard: (process: string) => void
+  readonly uttered: (process: string, script: readonly ScriptPart[]) => void
+  /** A store call of this process failed, or may have; only then may one of its turns fail for the store (LG3). */
+  readonly faulted: (process: string) => void
   readonly toolsOf: (process: string) => ToolWatch
 }
 
@@ -37,57 +35,57 @@ export interface ObserverParts {
   readonly scheduler: Scheduler
   readonly isAlive: (holder: string) => boolean | undefined
   readonly fold: typeof foldThread
-  readonly count: (kind: Kind) => void
+  readonly count: (kind: CoverageKind) => void
   readonly report: Report
 }
 
 export function createObserver(parts: ObserverParts): Observer {
   const { store, random, scheduler, count, report, isAlive, fold } = parts
-  const witnesses = new Map(
+  const oracles = new Map(
     parts.threads.map((id) => [
       id,
-      createWitness(id, { now: scheduler.now, isAlive, fold, report }),
+      createOracle(id, { now: scheduler.now, isAlive, fold, report }),
     ]),
   )
-  const witnessOf = (threadId: ThreadId): Witness => witnesses.get(threadId) as Witness
-  const speech = createSpeech(report)
-  const misheard = new Set<string>()
+  const oracleOf = (threadId: ThreadId): Oracle => oracles.get(threadId) as Oracle
+  const utterances = createUtterances(report)
+  const faulty = new Set<string>()
   const runs = createToolRuns({
-    witnesses: () => witnesses.values(),
+    oracles: () => oracles.values(),
     report,
     onRepeat: () => count('tool-repeated'),
   })
 
   const stored = (process: string, append: Append, result: AppendResult) => {
     if (result.kind !== 'appended') return
-    const witness = witnessOf(append.threadId)
-    witness.observe(append, result)
-    speech.stored(process, append.events, witness)
+    const oracle = oracleOf(append.threadId)
+    oracle.observe(append, result)
+    utterances.checkStored(process, append.events, oracle)
     for (const event of append.events) {
-      for (const kind of kindsOf(event)) count(kind)
-      runs.stored(event)
-      if (isStoreFailure(event) && !misheard.has(process)) {
+      for (const kind of kindsOfEvent(event)) count(kind)
+      runs.checkStored(event)
+      if (isStoreFailure(event) && !faulty.has(process)) {
         report('LG3', 'a turn failed although nothing was lost')
       }
     }
   }
 
   return {
-    witnessOf,
+    oracleOf,
     async committed(process, appends, results) {
       for (const [index, append] of appends.entries()) {
         stored(process, append, results[index] as AppendResult)
       }
       for (const threadId of new Set(appends.map((append) => append.threadId))) {
-        await checkNewest(store, threadId, witnessOf(threadId), report)
+        await checkNewest(store, threadId, oracleOf(threadId), report)
         if (!random.chance(0.05)) continue
         count('page-walk')
-        await checkPages(store, threadId, witnessOf(threadId), 1 + random.int(6), report)
+        await checkPages(store, threadId, oracleOf(threadId), 1 + random.int(6), report)
       }
     },
-    prompted: (process, prompt) => checkPrompt(process, prompt, witnesses.values(), report),
-    spoke: (process, script) => speech.said(process, script),
-    misheard: (process) => void misheard.add(process),
+    prompted: (process, prompt) => checkPrompt(process, prompt, oracles.values(), report),
+    uttered: (process, script) => utterances.record(process, script),
+    faulted: (process) => void faulty.add(process),
     toolsOf: (process) => ({
       returned: runs.returned,
       began(tool, callId, input) {
@@ -103,3 +101,43 @@ const isStoreFailure = (event: Append['events'][number]): boolean =>
   event.type === 'turn-ended' &&
   event.ending.kind === 'failed' &&
   event.ending.error.code === 'store-failed'
+
+/** What the models of all processes uttered, checked against what is stored of it (LG3). */
+export interface Utterances {
+  record(process: string, script: readonly ScriptPart[]): void
+  /** A stored step is a prefix of an utterance, and all of it if the step ended by itself. */
+  checkStored(process: string, events: readonly NewEvent[], oracle: Oracle): void
+}
+
+const whole: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length', 'content-filter'])
+
+export function createUtterances(report: Report): Utterances {
+  const scripts = new Map<string, Set<string>>()
+  return {
+    record(process, script) {
+      const text = script.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
+      scripts.set(process, (scripts.get(process) ?? new Set()).add(text))
+    },
+    checkStored(process, events, oracle) {
+      const known = [...(scripts.get(process) ?? [])]
+      for (const event of events) {
+        if (!isTurnEvent(event)) continue
+        const steps = oracle.turns.get(event.turnId)?.steps ?? []
+        const text = textOf(steps.at(-1))
+        if (event.type === 'text-appended' && !known.some((script) => script.startsWith(text))) {
+          report('LG3', `"${text}" was stored, and something before or in it was not`)
+        }
+        if (event.type === 'step-ended' && whole.has(event.finishReason)) {
+          const ended = steps.findLast(({ status }) => status === 'ended')
+          if (known.includes(textOf(ended))) continue
+          report('LG3', `a step was stored as "${textOf(ended)}", which no model said`)
+        }
+      }
+    },
+  }
+}
+
+function textOf(step: Step | undefined): string {
+  const parts = step?.parts ?? []
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+}

@@ -1,20 +1,21 @@
+import { createHash } from 'node:crypto'
 import type { Random } from '../random.ts'
 
-/** Virtual time. Whatever is ready, the seed picks what runs next; nothing else decides an order. */
+/** Virtual time. Among the tasks that are ready the seed picks the next; nothing else decides an order. */
 export interface Scheduler {
   readonly now: () => number
   readonly steps: number
   readonly trace: readonly string[]
   /** Runs once, not before `delayMs` have passed; the returned function cancels. */
   schedule(owner: string, label: string, delayMs: number, run: () => void): () => void
-  /** Whatever this owner had to do, it never will. */
+  /** Removes all tasks of this owner and refuses new ones: its process is dead. */
   drop(owner: string): void
-  /** Nothing of this owner runs for a while, as in a long pause of its machine. */
+  /** Delays all tasks of this owner, as a long pause of its machine does. */
   freeze(owner: string, ms: number): void
   thaw(): void
   /** Adds a line to the trace. */
   note(line: string): void
-  /** Runs one thing and all that follows from it at once; false if nothing is ready before `until`. */
+  /** Runs one task and the promises that follow from it; false if none is ready before `until`. */
   step(until: number): Promise<boolean>
 }
 
@@ -37,7 +38,7 @@ export function createScheduler(random: Random): Scheduler {
 
   const readyAt = (task: Task): number => Math.max(task.at, frozen.get(task.owner) ?? 0)
 
-  /** The task that the seed picks among those that are ready, moving time on if none is. */
+  /** Takes a random one of the tasks that are ready soonest, and moves time on to it. */
   const take = (until: number): Task | undefined => {
     let ready: number[] = []
     let soonest = Number.POSITIVE_INFINITY
@@ -95,8 +96,8 @@ export function createScheduler(random: Random): Scheduler {
 }
 
 /**
- * Ticks run when no promise is left to go on, so after a few of them nothing moves any more. What
- * waits for real time or another thread would still be under way: simulated code must not.
+ * A tick runs when no promise can go on, so after a few of them all promise work of a task is done. Code that
+ * waits for real time or for another thread would still be under way; then a seed would not decide the order.
  */
 async function drained(): Promise<void> {
   for (let round = 0; round < 3; round++) {
@@ -104,4 +105,27 @@ async function drained(): Promise<void> {
       process.nextTick(resolve)
     })
   }
+}
+
+let users = 0
+
+/**
+ * WebCrypto answers from a thread of its own, at a moment that no seed decides. While a simulation runs,
+ * `crypto.subtle.digest` computes the same digest in this thread.
+ */
+export async function withExactDigest<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { subtle } = crypto
+  users++
+  Object.defineProperty(subtle, 'digest', { configurable: true, value: digest })
+  try {
+    return await work()
+  } finally {
+    // The real one is on the prototype.
+    if (--users === 0) Reflect.deleteProperty(subtle, 'digest')
+  }
+}
+
+async function digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer> {
+  const hash = createHash(algorithm.replace('-', '').toLowerCase()).update(data).digest()
+  return new Uint8Array(hash).buffer
 }

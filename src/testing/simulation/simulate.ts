@@ -2,40 +2,60 @@ import { foldThread } from '../../core/fold-thread.ts'
 import { createHoldfast } from '../../engine/create-holdfast.ts'
 import type { Store } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
-import { checkEnd } from './check-end.ts'
-import { comeToRest } from './come-to-rest.ts'
-import { doSomething, someProcess } from './deeds.ts'
-import { withExactDigest } from './exact-digest.ts'
-import { createScheduler } from './scheduler.ts'
-import { createSenders } from './send-deeds.ts'
-import { createCounter, type Tally } from './tally.ts'
-import type { Violation } from './violation.ts'
-import { randomWeather } from './weather.ts'
-import { createWorld, type World } from './world.ts'
+import { performRandomAction, someProcess } from './actions.ts'
+import { checkEnd, quiesce } from './quiesce.ts'
+import { createCluster, type Cluster } from './cluster.ts'
+import { createCoverageCounter, type Coverage } from './coverage.ts'
+import { randomFaultProfile } from './fault-injecting-store.ts'
+import { createMessageActions } from './message-actions.ts'
+import type { Violation } from './oracle.ts'
+import { createScheduler, withExactDigest } from './scheduler.ts'
 
 export interface SimulationOptions {
+  /** Decides everything that happens: the same seed over the same code gives the same trace. */
   readonly seed: number
-  /** A fresh store. Its time, and who lives, are the simulation's. */
+  /** Opens an empty store, which must take its clock and its knowledge of dead holders from these options. */
   readonly openStore: (options: SimulatedStoreOptions) => Store
-  /** In place of the real ones, to see what the simulation makes of a wrong one. */
+  /**
+   * Makes the engine of a process; a broken one shows that the simulation notices it.
+   * @default createHoldfast
+   */
   readonly create?: typeof createHoldfast
+  /**
+   * The fold of viewers and of the oracle; a broken one shows that the simulation notices it.
+   * @default foldThread
+   */
   readonly fold?: typeof foldThread
 }
 
+/** What a store under simulation must use in place of the real clock and the real process table. */
 export interface SimulatedStoreOptions {
+  /** Virtual time in milliseconds. */
   readonly now: () => number
+  /** False: the process with this holder name is gone. Undefined: not known, as always where a seed says that deaths go unnoticed. */
   readonly isAlive: (holder: string) => boolean | undefined
 }
 
+/** What one seed showed. */
 export interface SimulationReport {
   readonly seed: number
+  /** Empty if every rule held. */
   readonly violations: readonly Violation[]
-  readonly tally: Tally
+  /** How often each kind of thing happened. */
+  readonly coverage: Coverage
+  /** How many scheduled tasks ran. */
   readonly steps: number
+  /** One line per task and note, with virtual milliseconds since the start. */
   readonly trace: readonly string[]
 }
 
-/** One life of a few processes over one store, decided by the seed alone. */
+/**
+ * Runs a few engines over one store in virtual time, with crashes, stalls, failed writes and late notifications
+ * decided by the seed, and checks the rules of docs/spec.md after every commit and once more when all is quiet.
+ *
+ * @example
+ * const { violations, trace } = await simulate({ seed: 1, openStore: (options) => memory(options) })
+ */
 export function simulate(options: SimulationOptions): Promise<SimulationReport> {
   return withExactDigest(() => run(options))
 }
@@ -43,19 +63,19 @@ export function simulate(options: SimulationOptions): Promise<SimulationReport> 
 async function run(options: SimulationOptions): Promise<SimulationReport> {
   const { seed } = options
   const random = createRandom(seed)
-  const weather = randomWeather(random)
+  const profile = randomFaultProfile(random)
   const scheduler = createScheduler(random)
-  const { tally, count } = createCounter()
+  const { coverage, count } = createCoverageCounter()
   const living = new Set<string>()
   const violations: Violation[] = []
   // Nobody is seen to live: what a late run may not do is to be tried, too.
   const isAlive = (holder: string) =>
-    weather.noticesDeath && !living.has(holder) ? false : undefined
+    profile.noticesDeath && !living.has(holder) ? false : undefined
   const store = options.openStore({ now: scheduler.now, isAlive })
-  const world = await createWorld({
+  const cluster = await createCluster({
     random,
     scheduler,
-    weather,
+    profile,
     store,
     living,
     isAlive,
@@ -67,43 +87,43 @@ async function run(options: SimulationOptions): Promise<SimulationReport> {
       violations.push({ rule, message, step: scheduler.steps })
     },
   })
-  await live(world)
+  await runActions(cluster)
   await store.close()
   const { steps, trace } = scheduler
-  return { seed, violations, tally, steps, trace }
+  return { seed, violations, coverage, steps, trace }
 }
 
-async function live(world: World): Promise<void> {
-  const { random, weather, scheduler } = world
-  const senders = createSenders(world)
-  for (let count = 0; count < weather.processes; count++) world.startProcess()
-  for (let count = 0; count < weather.viewers; count++) {
-    world.addViewer(random.pick(world.threads)).connect(someProcess(world))
+async function runActions(cluster: Cluster): Promise<void> {
+  const { random, profile, scheduler } = cluster
+  const messageActions = createMessageActions(cluster)
+  for (let count = 0; count < profile.processes; count++) cluster.startProcess()
+  for (let count = 0; count < profile.viewers; count++) {
+    cluster.addViewer(random.pick(cluster.threads)).connect(someProcess(cluster))
   }
-  for (const threadId of world.threads) senders.send(threadId, someProcess(world))
+  for (const threadId of cluster.threads) messageActions.send(threadId, someProcess(cluster))
 
-  let left = weather.deeds
+  let left = profile.actions
   const next = () => {
     if (left-- > 0) {
-      doSomething(world, senders)
-      world.later('next deed', random.pick([0, 5, 60, 300, 1_000, 2_500]), next)
+      performRandomAction(cluster, messageActions)
+      cluster.later('next action', random.pick([0, 5, 60, 300, 1_000, 2_500]), next)
     }
   }
-  world.later('next deed', 10, next)
-  const isGoing = () => left >= 0 && !world.isBroken
+  cluster.later('next action', 10, next)
+  const isGoing = () => left >= 0 && !cluster.isBroken
   while (isGoing() && (await scheduler.step(Number.POSITIVE_INFINITY))) {
-    if (world.processes.length < weather.processes && random.chance(0.01)) restart(world)
+    if (cluster.processes.length < profile.processes && random.chance(0.01)) restart(cluster)
   }
-  if (world.isBroken) return
-  world.calmDown()
-  await comeToRest(world)
-  if (world.isBroken) return
-  for (const threadId of world.threads) senders.send(threadId, someProcess(world))
-  await comeToRest(world)
-  await checkEnd(world, senders)
+  if (cluster.isBroken) return
+  cluster.stopFaults()
+  await quiesce(cluster)
+  if (cluster.isBroken) return
+  for (const threadId of cluster.threads) messageActions.send(threadId, someProcess(cluster))
+  await quiesce(cluster)
+  await checkEnd(cluster, messageActions)
 }
 
-function restart(world: World): void {
-  world.count('restart')
-  world.startProcess()
+function restart(cluster: Cluster): void {
+  cluster.count('restart')
+  cluster.startProcess()
 }

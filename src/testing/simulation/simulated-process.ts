@@ -1,4 +1,5 @@
-import type { Clock } from '../../engine/clock.ts'
+import type { LanguageModel } from 'ai'
+import { type Clock, wait } from '../../engine/clock.ts'
 import type { createHoldfast, Holdfast } from '../../engine/create-holdfast.ts'
 import type { LifecycleEvent } from '../../engine/hooks.ts'
 import type { Store } from '../../store/store.ts'
@@ -9,17 +10,15 @@ import {
   scriptedModel,
   type ScriptPart,
 } from '../scripted-model.ts'
-import { randomScript } from './random-script.ts'
+import type { CoverageKind } from './coverage.ts'
+import type { FaultProfile } from './fault-injecting-store.ts'
 import type { Scheduler } from './scheduler.ts'
-import { createTools, toolPolicies, type ToolWatch } from './simulated-tools.ts'
-import type { Kind } from './tally.ts'
-import type { Weather } from './weather.ts'
-import { withPauses } from './with-pauses.ts'
+import { createTools, toolNames, toolPolicies, type ToolWatch } from './simulated-tools.ts'
 
 export interface SimulatedProcess {
   readonly name: string
   readonly holdfast: Holdfast
-  /** The process's own line to the database. */
+  /** The process's own, fault-injecting connection to the database. */
   readonly store: Store
 }
 
@@ -28,18 +27,18 @@ export interface ProcessParts {
   readonly store: Store
   readonly random: Random
   readonly scheduler: Scheduler
-  readonly weather: Weather
-  readonly isOver: () => boolean
-  readonly count: (kind: Kind) => void
+  readonly profile: FaultProfile
+  readonly isQuiescing: () => boolean
+  readonly count: (kind: CoverageKind) => void
   readonly create: typeof createHoldfast
   readonly newId: (kind: string) => string
   readonly onPrompt: (prompt: readonly PromptMessage[]) => void
-  /** What the model is about to say. */
+  /** Called with what the model is about to utter. */
   readonly onScript: (script: readonly ScriptPart[]) => void
   readonly tools: ToolWatch
 }
 
-/** One engine, as one server would have it, in virtual time. */
+/** One server: an engine with its model and tools, in virtual time. */
 export function createProcess(parts: ProcessParts): SimulatedProcess {
   const { name, store, random, scheduler, count } = parts
   const clock: Clock = {
@@ -48,9 +47,9 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     soon: (call) => void scheduler.schedule(name, 'soon', 0, call),
   }
   const script = () => {
-    const said = parts.isOver() ? [{ text: 'That is all.' }] : randomScript(random)
-    parts.onScript(said)
-    return said
+    const utterance = parts.isQuiescing() ? [{ text: 'That is all.' }] : randomScript(random)
+    parts.onScript(utterance)
+    return utterance
   }
   const onCall = ({ prompt }: ScriptedCall) => parts.onPrompt(prompt)
   const hooks = (event: LifecycleEvent) => {
@@ -58,7 +57,7 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     if (kind !== undefined) count(kind)
   }
   const holdfast = parts.create({
-    ...parts.weather.options,
+    ...parts.profile.options,
     store,
     clock,
     hooks,
@@ -71,7 +70,83 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
   return { name, holdfast, store }
 }
 
-function kindOf(event: LifecycleEvent): Kind | undefined {
+function kindOf(event: LifecycleEvent): CoverageKind | undefined {
   if (event.type === 'turn-started') return event.how === 'taken-over' ? 'takeover' : undefined
   return event.type === 'model-retried' ? 'model-retried' : undefined
+}
+
+/** What the model utters in one step. A repeated step may get another: models are not repeatable. */
+function randomScript(random: Random): readonly ScriptPart[] {
+  if (random.chance(0.03)) return [{ fails: retryable() }]
+  const parts: ScriptPart[] = []
+  if (random.chance(0.2)) parts.push({ reasoning: 'Let me think.' })
+  if (random.chance(0.7)) {
+    parts.push({ text: `${random.pick(texts)} ${random.int(1_000)}`, pieces: 1 + random.int(6) })
+  }
+  const calls = random.chance(0.6) ? 1 + random.int(random.chance(0.2) ? 5 : 2) : 0
+  for (let count = 0; count < calls; count++) {
+    parts.push(randomCall(random))
+    if (random.chance(0.2)) parts.push({ text: 'And then:' })
+  }
+  return [...parts, ...randomEnd(random)]
+}
+
+const texts = ['Looking.', 'One moment, please.', '👩‍🚀👩‍🚀 𝒳𝒳𝒳𝒳', '', 'Done.']
+
+function randomCall(random: Random): ScriptPart {
+  const id = random.chance(0.3) ? { id: `call_${random.int(3)}` } : {}
+  const streamed = random.chance(0.5)
+  if (random.chance(0.05)) return { call: 'teleport', input: { n: 1 }, ...id }
+  if (random.chance(0.05)) return { call: 'look', input: { n: 'one' }, streamed, ...id }
+  if (random.chance(0.05)) {
+    return { call: 'look', input: null, inputText: '{"n": 1', streamed, ...id }
+  }
+  if (random.chance(0.08)) {
+    return { call: 'web', input: { query: 'x' }, providerResult: { found: 0 }, ...id }
+  }
+  const name = random.chance(0.35)
+    ? random.pick(['erase', 'pay', 'charge'])
+    : random.pick(toolNames)
+  return { call: name, input: { n: random.int(10) }, streamed, ...id }
+}
+
+function randomEnd(random: Random): readonly ScriptPart[] {
+  const dice = random.int(100)
+  if (dice < 4) return [{ fails: new Error('The provider broke off.') }]
+  if (dice < 7) return [{ cut: true }]
+  if (dice < 9) return [{ fails: retryable() }]
+  if (dice < 12) {
+    return [{ call: 'look', input: { n: 1 }, cutOff: true }, { finish: 'length' }]
+  }
+  if (dice < 14) return [{ finish: 'length' }]
+  if (dice < 15) return [{ finish: 'content-filter' }]
+  return []
+}
+
+const retryable = (): Error => Object.assign(new Error('Overloaded.'), { statusCode: 503 })
+
+type Model = Exclude<LanguageModel, string> & { readonly specificationVersion: 'v4' }
+
+/** The same model with random pauses between its parts. */
+function withPauses(model: LanguageModel, clock: Clock, random: Random): LanguageModel {
+  const inner = model as Model
+  return {
+    ...inner,
+    async doStream(call: Parameters<Model['doStream']>[0]) {
+      const answer = await inner.doStream(call)
+      const reader = answer.stream.getReader()
+      const stream: typeof answer.stream = new ReadableStream({
+        async pull(controller) {
+          if (random.chance(0.12)) {
+            await wait(clock, random.pick([1, 12, 40, 300]), call.abortSignal)
+          }
+          const next = await reader.read()
+          if (next.done) controller.close()
+          else controller.enqueue(next.value)
+        },
+        cancel: (reason) => reader.cancel(reason),
+      })
+      return { ...answer, stream }
+    },
+  }
 }

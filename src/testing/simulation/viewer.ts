@@ -1,38 +1,37 @@
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { Frame } from '../../engine/live-window.ts'
-import { findDifference } from './same-message.ts'
+import { findDifference } from './check-views.ts'
+import type { Report, Oracle } from './oracle.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
-import type { Witness } from './witness.ts'
-import type { Report } from './violation.ts'
 
-/** Somebody who looks at a thread, through whichever process, and folds what they are sent. */
+/** A client that follows a thread through some process and folds the frames it receives. */
 export interface Viewer {
   readonly name: string
   readonly threadId: ThreadId
   readonly view: ThreadView
-  /** Which process it is connected to. */
+  /** The process it is connected to. */
   readonly through: string | null
   connect(process: SimulatedProcess): void
   drop(): void
-  /** Forgets all, reads a page of this size and goes on from there. */
+  /** Drops its state, reads a page of this size and follows from the seq of that page. */
   reload(process: SimulatedProcess, limit: number): Promise<void>
 }
 
 export interface ViewerParts {
   readonly name: string
   readonly threadId: ThreadId
-  readonly witness: Witness
+  readonly oracle: Oracle
   readonly fold: typeof foldThread
   readonly report: Report
-  /** How long it takes over each frame. */
+  /** Delays the next frame, as a slow client does. */
   readonly pause: () => Promise<void> | undefined
 }
 
 export function createViewer(parts: ViewerParts): Viewer {
-  const { name, threadId, witness, report } = parts
+  const { name, threadId, oracle, report } = parts
   let view: ThreadView = { seq: 0, messages: [] }
-  /** Where what it has loaded begins. */
+  /** The seq of the oldest message that it has loaded; older ones are not compared. */
   let from: Seq = 0
   let connection: { readonly through: string; readonly controller: AbortController } | null = null
 
@@ -42,7 +41,7 @@ export function createViewer(parts: ViewerParts): Viewer {
     }
     view = parts.fold(view, frame.changes)
     if (view.seq !== frame.seq) view = { ...view, seq: frame.seq }
-    const expected = witness.viewAt(frame.seq)
+    const expected = oracle.viewAt(frame.seq)
     if (expected === undefined) {
       report('LG2', `${name} was shown ${frame.seq}, which was not stored`)
       return
@@ -62,7 +61,7 @@ export function createViewer(parts: ViewerParts): Viewer {
         if (signal.aborted) return
       }
     } catch {
-      // The line to the database failed; whoever looks connects again.
+      // The process lost its database; `quiesce` connects the viewer again.
     }
     if (connection?.controller === controller) connection = null
   }
@@ -93,7 +92,7 @@ export function createViewer(parts: ViewerParts): Viewer {
       if (page === null) return
       view = { seq: page.seq, messages: page.messages.toReversed() }
       from = page.hasMore ? (view.messages[0]?.seq ?? 0) : 0
-      const expected = witness.viewAt(page.seq)?.messages.filter(({ seq }) => seq >= from)
+      const expected = oracle.viewAt(page.seq)?.messages.filter(({ seq }) => seq >= from)
       const difference = findDifference(view.messages, expected ?? [])
       if (difference !== undefined) report('LG4', `${name}'s page at ${page.seq} ${difference}`)
       viewer.connect(process)

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import type { Append } from '../../store/plan-commit.ts'
-import { commitTogether } from '../append-events.ts'
+import { commitTogether } from './append-events.ts'
 import { randomLedger } from '../random-ledger.ts'
 import { readChanges, readPage, writeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
@@ -26,7 +26,7 @@ const numbers = (from: number, to: number) =>
 export const appendRules: readonly StoreRule[] = [
   {
     id: 'LG1',
-    claim: 'numbers the facts of a thread one by one, over all its appends',
+    claim: 'numbers the events of a thread one by one, over all its appends',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)

@@ -1,20 +1,20 @@
 import type { CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
 import type { CallEvent, CallLifecycle } from '../../core/lifecycle.ts'
-import { at, begun, call, fact, recorded, settled } from './thread-script.ts'
+import { at, begun, call, turnEvent, recorded, settled } from './thread-script.ts'
 
 const origin = { id: call, providerCallId: 'call_0', name: 'look_up' }
-const announced = fact({ type: 'call-announced', callId: call, call: origin })
+const announced = turnEvent({ type: 'call-announced', callId: call, call: origin })
 const decided = (kind: 'accepted' | 'rejected') =>
-  fact({
+  turnEvent({
     type: 'call-decided',
     callId: call,
     decision: { kind, by: 'ana', at, inputHash: 'hash' },
   })
 const revised = (isPartial: boolean) =>
-  fact({ type: 'call-revised', callId: call, name: 'look_at', input: { a: 1 }, isPartial })
+  turnEvent({ type: 'call-revised', callId: call, name: 'look_at', input: { a: 1 }, isPartial })
 const resolved = (kind: 'retry' | 'done' | 'skip') =>
-  fact({ type: 'call-resolved', callId: call, resolution: { kind, by: 'ana', at } })
+  turnEvent({ type: 'call-resolved', callId: call, resolution: { kind, by: 'ana', at } })
 
 export const failed: CallOutcome = { state: 'failed', cause: 'tool-error', error: 'No.' }
 export const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
@@ -28,8 +28,8 @@ const outcomes: readonly CallOutcome[] = [
   unknown,
 ]
 
-/** The shortest way to each life. */
-export const ways: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]> = new Map<
+/** The shortest list of events that leads to each state. */
+export const callPaths: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]> = new Map<
   CallLifecycle | 'absent',
   readonly NewTurnEvent[]
 >([
@@ -42,19 +42,19 @@ export const ways: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEvent[]
   ['skipped', [recorded(), begun(), settled(unknown), resolved('skip')]],
 ])
 
-/** Every fact about a call, in every shape that leads elsewhere. */
+/** Every event about a call, in every shape that leads elsewhere. */
 export const callEvents: readonly CallEvent[] = [
   announced,
-  fact({ type: 'call-input-appended', callId: call, delta: '{' }),
+  turnEvent({ type: 'call-input-appended', callId: call, delta: '{' }),
   recorded(),
   recorded(call, { approval: 'required' }),
   revised(true),
   revised(false),
   decided('accepted'),
   decided('rejected'),
-  fact({ type: 'call-approval-requested', callId: call, request: { id: 'request-1' } }),
+  turnEvent({ type: 'call-approval-requested', callId: call, request: { id: 'request-1' } }),
   begun(),
-  fact({ type: 'call-progressed', callId: call, output: 'half' }),
+  turnEvent({ type: 'call-progressed', callId: call, output: 'half' }),
   ...outcomes.map((outcome) => settled(outcome)),
   resolved('retry'),
   resolved('done'),

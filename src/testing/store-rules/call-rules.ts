@@ -14,7 +14,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   started,
   succeeded,
@@ -23,12 +23,12 @@ import {
 } from './thread-script.ts'
 
 const byAna: Decision = { kind: 'accepted', by: 'ana', at: at + 5, inputHash: 'hash-1' }
-const accepted = fact({ type: 'call-decided', callId: call, decision: byAna })
+const accepted = turnEvent({ type: 'call-decided', callId: call, decision: byAna })
 
 export const callRules: readonly StoreRule[] = [
   {
     id: 'CL8',
-    claim: 'reads one call whole, with its turn, at every point of its life',
+    claim: 'reads one call whole, with its turn, at every point of its lifecycle',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
@@ -126,16 +126,16 @@ export const callRules: readonly StoreRule[] = [
       const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'exists' }
       assert.deepEqual(await tryAppend(first, again), refusal)
       await append(first, [recorded(third, { turnId: later })])
-      // Two turns that both run: a fact of one cannot be about a call of the other.
+      // Two turns that both run: an event of one cannot be about a call of the other.
       const aside = parseMessageId('aside')
       const fourth = parseCallId('fourth')
       await append(first, [started(aside)])
-      for (const facts of [
+      for (const events of [
         [begun(third, aside)],
         [begun(third, later), succeeded(3, third, aside)],
         [recorded(fourth, { turnId: aside }), begun(fourth, later)],
       ]) {
-        assert.deepEqual((await tryAppend(first, facts)).kind, 'illegal')
+        assert.deepEqual((await tryAppend(first, events)).kind, 'illegal')
       }
       await append(first, [started(parseMessageId('elsewhere'))], { threadId: other })
       const elsewhere = recorded(call, { turnId: parseMessageId('elsewhere') })

@@ -79,7 +79,7 @@ export const changeRules: readonly StoreRule[] = [
       let written = 0
       for (const part of splitAppends(320, ledger)) {
         await append(store, part)
-        const facts = await readChanges(store, written)
+        const events = await readChanges(store, written)
         written += part.length
         const over = endedTurns(part)
         const open = part.flatMap((event, index) => {
@@ -88,18 +88,18 @@ export const changeRules: readonly StoreRule[] = [
           return isOpen ? [{ kind: 'event', seq, event: { ...event, seq } }] : []
         })
         assert.deepEqual(
-          facts.changes.flatMap(({ commit, ...change }) =>
+          events.changes.flatMap(({ commit, ...change }) =>
             change.kind === 'turn' ? [] : [change],
           ),
           open,
         )
       }
-      const sealed = endedTurns(ledger)
-      assert.ok(sealed.size > 1)
+      const snapshotted = endedTurns(ledger)
+      assert.ok(snapshotted.size > 1)
       const { changes, reached } = await readChanges(store, 0)
       assert.equal(reached, ledger.length)
       const states = changes.flatMap((change) => (change.kind === 'turn' ? [change.turn] : []))
-      assert.deepEqual(new Set(states.map((state) => state.id)), sealed)
+      assert.deepEqual(new Set(states.map((state) => state.id)), snapshotted)
       for (const state of states) {
         assert.deepEqual(await store.readMessage(thread, state.id), state)
       }
@@ -154,13 +154,13 @@ export const changeRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const retired = { type: 'messages-retired', messageIds: [turn], at } as const
-      const facts = [say('Hello'), started(), ...text('Hi'), retired, ended()]
-      await append(store, facts.slice(0, -2))
+      const events = [say('Hello'), started(), ...text('Hi'), retired, ended()]
+      await append(store, events.slice(0, -2))
       await append(store, [retired])
       await append(store, [ended()])
-      for (let after = 0; after <= facts.length; after++) {
+      for (let after = 0; after <= events.length; after++) {
         const changes = await followChanges(store, after, 2)
-        const view = foldThread(foldEvents(facts.slice(0, after)), changes)
+        const view = foldThread(foldEvents(events.slice(0, after)), changes)
         assert.deepEqual(newestFirst(view), (await readPage(store)).messages, `after ${after}`)
       }
     },

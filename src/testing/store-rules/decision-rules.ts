@@ -9,7 +9,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   started,
   succeeded,
@@ -18,7 +18,7 @@ import {
 } from './thread-script.ts'
 
 const decide = (decision: Decision, editedInput?: { readonly city: string }): NewEvent =>
-  fact({
+  turnEvent({
     type: 'call-decided',
     callId: call,
     decision,

@@ -59,7 +59,7 @@ export const lazyRules: readonly StoreRule[] = [
   {
     id: 'PG7',
     claim:
-      'leaves results over 16 kB out of a lazy page, open or sealed, and says how long they are',
+      'leaves results over 16 kB out of a lazy page, open or snapshotted, and says how long they are',
     async check({ open, reopen }) {
       assert.ok(expected.filter((output) => output.kind === 'omitted').length === 3)
       const first = await open()
@@ -92,7 +92,7 @@ export const lazyRules: readonly StoreRule[] = [
   },
   {
     id: 'PG7',
-    claim: 'leaves long results out of lazy changes too, as facts and in sealed turns',
+    claim: 'leaves long results out of lazy changes too, as events and in snapshotted turns',
     async check({ open }) {
       const store = await open()
       await writeCalls(store)
@@ -105,9 +105,9 @@ export const lazyRules: readonly StoreRule[] = [
       })
       assert.deepEqual(outputs, expected)
       await append(store, [ended()])
-      const sealed = (await store.readChanges(query))?.changes[0]
-      assert.ok(sealed?.kind === 'turn')
-      assert.deepEqual(outputsIn(sealed.turn), expected)
+      const snapshotted = (await store.readChanges(query))?.changes[0]
+      assert.ok(snapshotted?.kind === 'turn')
+      assert.deepEqual(outputsIn(snapshotted.turn), expected)
     },
   },
 ]

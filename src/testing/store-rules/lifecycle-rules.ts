@@ -4,7 +4,7 @@ import { parseCallId, parseMessageId, parseThreadId, type ThreadId } from '../..
 import { type CallLifecycle, callTransition, turnTransition } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { Store } from '../../store/store.ts'
-import { callEvents, failed, stopped, ways } from './call-lifecycles.ts'
+import { callEvents, failed, stopped, callPaths } from './call-lifecycles.ts'
 import { readChanges, readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -13,7 +13,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   settled,
@@ -24,13 +24,13 @@ import {
   turn,
 } from './thread-script.ts'
 
-const turnWays: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = new Map<
+const turnPaths: ReadonlyMap<TurnStatus | 'absent', readonly NewTurnEvent[]> = new Map<
   TurnStatus | 'absent',
   readonly NewTurnEvent[]
 >([
   ['absent', []],
   ['running', [started()]],
-  ['waiting', [started(), fact({ type: 'turn-paused', waitingFor: 'approval' })]],
+  ['waiting', [started(), turnEvent({ type: 'turn-paused', waitingFor: 'approval' })]],
   ['ended', [started(), ended()]],
 ])
 
@@ -48,10 +48,10 @@ const turnEvents: readonly TurnEventBody[] = [
 async function threadAt(
   store: Store,
   name: string,
-  way: readonly NewTurnEvent[],
+  path: readonly NewTurnEvent[],
 ): Promise<ThreadId> {
   const threadId = await createThread(store, parseThreadId(name))
-  if (way.length > 0) await append(store, way, { threadId })
+  if (path.length > 0) await append(store, path, { threadId })
   return threadId
 }
 
@@ -59,21 +59,21 @@ export const lifecycleRules: readonly StoreRule[] = [
   {
     id: 'CL2',
     claim:
-      'takes from a call in any state exactly the facts that can follow, alone or in one append',
+      'takes from a call in any state exactly the events that can follow, alone or in one append',
     async check({ open }) {
       const store = await open()
-      for (const [life, way] of ways) {
-        const full = await threadAt(store, `${life} and stays`, [started(), ...way])
+      for (const [lifecycle, path] of callPaths) {
+        const full = await threadAt(store, `${lifecycle} and stays`, [started(), ...path])
         const before = await readChanges(store, 0, 100, full)
         for (const [index, event] of callEvents.entries()) {
-          const isLegal = callTransition(event, life as CallLifecycle).from.includes(life)
-          const name = `${event.type} in ${life}, ${index}`
+          const isLegal = callTransition(event, lifecycle as CallLifecycle).from.includes(lifecycle)
+          const name = `${event.type} in ${lifecycle}, ${index}`
           const whole = await threadAt(store, name, [])
-          const inOne = await tryAppend(store, [started(), ...way, event], { threadId: whole })
+          const inOne = await tryAppend(store, [started(), ...path, event], { threadId: whole })
           assert.equal(inOne.kind, isLegal ? 'appended' : 'illegal', name)
-          assert.equal((await store.readThread(whole))?.seq, isLegal ? way.length + 2 : 0, name)
+          assert.equal((await store.readThread(whole))?.seq, isLegal ? path.length + 2 : 0, name)
           if (isLegal) {
-            const threadId = await threadAt(store, `${name}, alone`, [started(), ...way])
+            const threadId = await threadAt(store, `${name}, alone`, [started(), ...path])
             await append(store, [event], { threadId })
             continue
           }
@@ -81,7 +81,7 @@ export const lifecycleRules: readonly StoreRule[] = [
             kind: 'illegal',
             subject: 'call',
             id: call,
-            state: life,
+            state: lifecycle,
           })
         }
         assert.deepEqual(await readChanges(store, 0, 100, full), before)
@@ -90,22 +90,22 @@ export const lifecycleRules: readonly StoreRule[] = [
   },
   {
     id: 'CL2',
-    claim: 'takes from a turn in any state exactly the facts that can follow',
+    claim: 'takes from a turn in any state exactly the events that can follow',
     async check({ open }) {
       const store = await open()
-      for (const [status, way] of turnWays) {
+      for (const [status, path] of turnPaths) {
         for (const event of turnEvents) {
           const name = `${event.type} in ${status}`
-          const threadId = await threadAt(store, name, way)
-          const isLegal = turnTransition(fact(event)).from.includes(status)
-          const result = await tryAppend(store, [fact(event)], { threadId })
+          const threadId = await threadAt(store, name, path)
+          const isLegal = turnTransition(turnEvent(event)).from.includes(status)
+          const result = await tryAppend(store, [turnEvent(event)], { threadId })
           if (isLegal) {
             assert.equal(result.kind, 'appended', name)
             continue
           }
           const refusal = { kind: 'illegal', subject: 'turn', id: turn, state: status }
           assert.deepEqual(result, refusal, name)
-          assert.equal((await store.readThread(threadId))?.seq, way.length, name)
+          assert.equal((await store.readThread(threadId))?.seq, path.length, name)
         }
       }
     },

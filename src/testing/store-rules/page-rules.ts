@@ -9,7 +9,7 @@ import {
   append,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   say,
   started,
@@ -101,7 +101,8 @@ export const pageRules: readonly StoreRule[] = [
   },
   {
     id: 'PG4',
-    claim: 'goes on where a page ended, though messages come, turns grow and are sealed meanwhile',
+    claim:
+      'goes on where a page ended, though messages come, turns grow and are snapshotted meanwhile',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -152,9 +153,9 @@ export const pageRules: readonly StoreRule[] = [
       assert.deepEqual(await read(1), [[user], true, turn])
       assert.equal((await readPage(store)).live, null)
       await append(store, [recorded(undefined, { approval: 'required' })])
-      await append(store, [fact({ type: 'turn-paused', waitingFor: 'approval' })])
+      await append(store, [turnEvent({ type: 'turn-paused', waitingFor: 'approval' })])
       assert.deepEqual(await read(2), [[turn, user], true, null])
-      await append(store, [fact({ type: 'turn-resumed' })])
+      await append(store, [turnEvent({ type: 'turn-resumed' })])
       assert.deepEqual(await read(3), [[user, 'message-1'], false, turn])
       await append(store, [succeeded(1), ended()])
       assert.deepEqual(await read(3), [[turn, user, 'message-1'], false, null])

@@ -69,7 +69,7 @@ export async function followChanges(
 
 export const nothing: ThreadView = { seq: 0, messages: [] }
 
-/** What a follower would hold that had seen every fact as it came. */
+/** What a follower would hold that had seen every event as it came. */
 export function foldEvents(events: readonly NewEvent[]): ThreadView {
   const plain = JSON.parse(JSON.stringify(events)) as readonly NewEvent[]
   return foldThread(

@@ -10,7 +10,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   settled,
   started,
@@ -41,7 +41,7 @@ const stateOf = async (store: Store, id = call) =>
 export const runRules: readonly StoreRule[] = [
   {
     id: 'CL3',
-    claim: 'knows a call of a running turn from its first fact on, and when the turn waits',
+    claim: 'knows a call of a running turn from its first event on, and when the turn waits',
     async check({ open, reopen }) {
       const first = await open()
       const { lease } = await startRun(first)
@@ -50,7 +50,7 @@ export const runRules: readonly StoreRule[] = [
       assert.deepEqual([await stateOf(store), await stateOf(store, second)], ['running', 'ready'])
       assert.equal(await stateOf(store, parseCallId('nobody')), 'absent')
       await append(store, [succeeded(1)], { lease })
-      await append(store, [fact({ type: 'turn-paused', waitingFor: 'client' })], { lease })
+      await append(store, [turnEvent({ type: 'turn-paused', waitingFor: 'client' })], { lease })
       assert.deepEqual([await stateOf(store), await stateOf(store, second)], ['succeeded', 'ready'])
       await append(store, [succeeded(2, second)])
       const found = await store.readCall(thread, second)

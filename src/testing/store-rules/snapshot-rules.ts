@@ -15,7 +15,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -64,7 +64,7 @@ export const snapshotRules: readonly StoreRule[] = [
       const retry = { kind: 'retry', by: 'ana', at } as const
       const rounds = [
         [say('Hello'), started(), ...text('One'), recorded(), begun(), unknown, ended()],
-        [resumed(), fact({ type: 'call-resolved', callId: call, resolution: retry })],
+        [resumed(), turnEvent({ type: 'call-resolved', callId: call, resolution: retry })],
         [begun(), succeeded('at last'), ...text('Two')],
         [ended()],
         // A whole reopening in one append leaves the status as it was.

@@ -14,7 +14,7 @@ const acquire = (holder: string): LeaseUse => ({
 export const stopRules: readonly StoreRule[] = [
   {
     id: 'ST1',
-    claim: 'tells the holder of a run that somebody wants it to stop, and nobody after it',
+    claim: 'reports to the holder of a run that somebody wants it to stop, and nobody after it',
     async check({ open, reopen }) {
       const first = await open()
       assert.deepEqual(await first.requestStop(thread), { kind: 'no-thread' })
@@ -37,14 +37,14 @@ export const stopRules: readonly StoreRule[] = [
   },
   {
     id: 'ST1',
-    claim: 'hints at a request to stop, so that the run need not wait for its next commit',
+    claim: 'notifies of a request to stop, so that the run need not wait for its next commit',
     async check({ open }) {
       const store = await open()
       await createThread(store)
       await append(store, [started()], { lease: acquire('one') })
       const { until, stop } = watchStore(store)
       await store.requestStop(thread)
-      assert.equal((await until((hint) => hint.stop === true)).threadId, thread)
+      assert.equal((await until((notification) => notification.stop === true)).threadId, thread)
       stop()
     },
   },

@@ -10,12 +10,15 @@ export interface StoreFixture {
   readonly clock: StoreClock | null
 }
 
+/** A clock that a rule can move. */
 export interface StoreClock {
+  /** Milliseconds; the store reads its time here. */
   now(): number
+  /** Moves the clock on, so that leases run out without waiting. */
   advance(ms: number): void
 }
 
-/** A fact about every store. `check` throws where it does not hold. */
+/** A rule that every store keeps. `check` throws where it does not hold. */
 export interface StoreRule {
   /** The rule of docs/spec.md that it shows, in part or whole. */
   readonly id: string

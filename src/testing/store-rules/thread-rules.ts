@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
-import type { Thread } from '../../core/thread.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
-import { commitTogether } from '../append-events.ts'
+import { commitTogether } from './append-events.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   ana,
@@ -13,7 +13,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   resumed,
   say,
@@ -29,8 +29,8 @@ import {
 const numbered = (index: number) => parseThreadId(`thread-${index}`)
 const ids = [0, 1, 2, 3, 4, 5, 6].map(numbered)
 
-async function listAll(store: Store, limit: number): Promise<readonly Thread[]> {
-  const all: Thread[] = []
+async function listAll(store: Store, limit: number): Promise<readonly ThreadRecord[]> {
+  const all: ThreadRecord[] = []
   let before: number | null = null
   while (true) {
     const list: Awaited<ReturnType<Store['listThreads']>> = await store.listThreads({
@@ -211,7 +211,7 @@ export const threadRules: readonly StoreRule[] = [
       await moves([say('Hello')], at)
       await moves([started()], at - 1000)
       await moves(text('Hi'), null)
-      await moves([recorded(), fact({ type: 'call-started', callId: call })], null)
+      await moves([recorded(), turnEvent({ type: 'call-started', callId: call })], null)
       await moves([succeeded(1)], null)
       await moves([ended()], at - 2000)
       await moves([resumed()], null)

@@ -13,9 +13,9 @@ import {
 import type { Json } from '../../core/json.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
-import { appendEvents } from '../append-events.ts'
+import { appendEvents } from './append-events.ts'
 
-/** All facts of a rule share one date: nothing may depend on a clock (LG1). */
+/** All events of a rule share one date: nothing may depend on a clock (LG1). */
 export const at = 1_760_000_000_000
 
 export const ana = parseOwnerId('ana')
@@ -56,23 +56,24 @@ export function say(text: string, messageId: MessageId = user): NewEvent {
   return { type: 'message-added', messageId, role: 'user', parts: [{ type: 'text', text }], at }
 }
 
-export function fact(inTurn: TurnEventBody, turnId: MessageId = turn): NewTurnEvent {
+export function turnEvent(inTurn: TurnEventBody, turnId: MessageId = turn): NewTurnEvent {
   return { ...inTurn, turnId, at }
 }
 
 export const started = (turnId?: MessageId): NewTurnEvent =>
-  fact({ type: 'turn-started', replyTo: null }, turnId)
+  turnEvent({ type: 'turn-started', replyTo: null }, turnId)
 
 export const ended = (turnId?: MessageId): NewTurnEvent =>
-  fact({ type: 'turn-ended', ending: { kind: 'completed' } }, turnId)
+  turnEvent({ type: 'turn-ended', ending: { kind: 'completed' } }, turnId)
 
-export const resumed = (turnId?: MessageId): NewTurnEvent => fact({ type: 'turn-resumed' }, turnId)
+export const resumed = (turnId?: MessageId): NewTurnEvent =>
+  turnEvent({ type: 'turn-resumed' }, turnId)
 
 export function text(delta: string, turnId?: MessageId): readonly NewTurnEvent[] {
   return [
-    fact({ type: 'text-started', block: '0', kind: 'text' }, turnId),
-    fact({ type: 'text-appended', block: '0', delta }, turnId),
-    fact({ type: 'text-ended', block: '0' }, turnId),
+    turnEvent({ type: 'text-started', block: '0', kind: 'text' }, turnId),
+    turnEvent({ type: 'text-appended', block: '0', delta }, turnId),
+    turnEvent({ type: 'text-ended', block: '0' }, turnId),
   ]
 }
 
@@ -87,17 +88,17 @@ export function recorded(
 ): NewTurnEvent {
   const { input = {}, approval = 'not-required', providerCallId = 'call_0', turnId } = more
   const origin = { id: callId, providerCallId, name: 'look_up' }
-  return fact({ type: 'call-recorded', callId, call: origin, input, approval }, turnId)
+  return turnEvent({ type: 'call-recorded', callId, call: origin, input, approval }, turnId)
 }
 
 export const begun = (callId: CallId = call, turnId?: MessageId): NewTurnEvent =>
-  fact({ type: 'call-started', callId }, turnId)
+  turnEvent({ type: 'call-started', callId }, turnId)
 
 export const settled = (
   outcome: CallOutcome,
   callId: CallId = call,
   turnId?: MessageId,
-): NewTurnEvent => fact({ type: 'call-settled', callId, outcome }, turnId)
+): NewTurnEvent => turnEvent({ type: 'call-settled', callId, outcome }, turnId)
 
 export const succeeded = (value: Json, callId: CallId = call, turnId?: MessageId): NewTurnEvent =>
   settled({ state: 'succeeded', output: { kind: 'inline', value } }, callId, turnId)
@@ -107,11 +108,11 @@ export function turnWithCalls(count: number, turnId: MessageId): readonly NewTur
   const ids = Array.from({ length: count }, (_, index) => parseCallId(`${turnId}-${index}`))
   return [
     started(turnId),
-    fact({ type: 'step-started', step: 0 }, turnId),
+    turnEvent({ type: 'step-started', step: 0 }, turnId),
     ...ids.map((id, index) => recorded(id, { turnId, input: { index } })),
     ...ids.map((id) => begun(id, turnId)),
     ...ids.toReversed().map((id) => succeeded(`result of ${id}`, id, turnId)),
-    fact({ type: 'step-ended', finishReason: 'tool-calls' }, turnId),
+    turnEvent({ type: 'step-ended', finishReason: 'tool-calls' }, turnId),
     ended(turnId),
   ]
 }

@@ -10,7 +10,7 @@ import {
   call,
   createThread,
   ended,
-  fact,
+  turnEvent,
   recorded,
   settled,
   started,
@@ -58,7 +58,7 @@ const same = (actual: unknown, expected: unknown, name: string) =>
 export const valueRules: readonly StoreRule[] = [
   {
     id: 'LG9',
-    claim: 'keeps every value that a call can return or be given, open and sealed',
+    claim: 'keeps every value that a call can return or be given, open and snapshotted',
     async check({ open, reopen }) {
       for (const [name, value] of oddValues) {
         const first = await open()
@@ -78,11 +78,11 @@ export const valueRules: readonly StoreRule[] = [
 
         await append(first, [ended()])
         const store = await reopen(first)
-        same(outputIn((await readPage(store)).messages[0]), expected, `${name}, sealed`)
+        same(outputIn((await readPage(store)).messages[0]), expected, `${name}, snapshotted`)
         same(outputIn((await store.readCall(thread, call))?.turn), expected, `${name}, by call`)
-        const sealed = (await readChanges(store, 0)).changes[0]
-        assert.ok(sealed?.kind === 'turn')
-        same(outputIn(sealed.turn), expected, `${name}, as a change`)
+        const snapshotted = (await readChanges(store, 0)).changes[0]
+        assert.ok(snapshotted?.kind === 'turn')
+        same(outputIn(snapshotted.turn), expected, `${name}, as a change`)
       }
     },
   },
@@ -101,13 +101,13 @@ export const valueRules: readonly StoreRule[] = [
           recorded(),
           begun(),
           settled({ state: 'unknown', cause: 'crashed' }),
-          fact(output === undefined ? resolved : { ...resolved, output }),
+          turnEvent(output === undefined ? resolved : { ...resolved, output }),
         ])
         const expected = [value ?? null, undefined, { kind: 'complete', value: {} }]
         same(outputIn((await readPage(first)).messages[0]), expected, 'open')
         await append(first, [ended()])
         const store = await reopen(first)
-        same(outputIn((await readPage(store)).messages[0]), expected, 'sealed')
+        same(outputIn((await readPage(store)).messages[0]), expected, 'snapshotted')
       }
     },
   },
@@ -118,7 +118,7 @@ export const valueRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const item = { type: 'data', name: 'deep', data: deep(40) } as const
-      await assert.rejects(append(store, [started(), fact({ type: 'item-added', item })]), {
+      await assert.rejects(append(store, [started(), turnEvent({ type: 'item-added', item })]), {
         code: 'bad-event',
       })
       assert.deepEqual((await readPage(store)).messages, [])
@@ -135,10 +135,10 @@ export const valueRules: readonly StoreRule[] = [
       const metadata = [...oddValues.values()]
       await append(first, [
         { type: 'message-added', messageId: user, role: 'user', parts, metadata, at },
-        fact({ type: 'turn-started', replyTo: user, metadata }),
-        fact({ type: 'text-started', block: '0', kind: 'reasoning' }),
-        ...texts.map((delta) => fact({ type: 'text-appended', block: '0', delta })),
-        fact({ type: 'item-added', item: { type: 'data', name: 'odd', data: metadata } }),
+        turnEvent({ type: 'turn-started', replyTo: user, metadata }),
+        turnEvent({ type: 'text-started', block: '0', kind: 'reasoning' }),
+        ...texts.map((delta) => turnEvent({ type: 'text-appended', block: '0', delta })),
+        turnEvent({ type: 'item-added', item: { type: 'data', name: 'odd', data: metadata } }),
       ])
       const check = async (where: string) => {
         const { messages } = await readPage(first)
@@ -151,7 +151,7 @@ export const valueRules: readonly StoreRule[] = [
       }
       await check('open')
       await append(first, [ended()])
-      await check('sealed')
+      await check('snapshotted')
       const read = async (store: typeof first) => JSON.stringify(await readPage(store))
       const before = await read(first)
       assert.equal(await read(await reopen(first)), before)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { readChanges } from './read-thread.ts'
-import { commitTogether } from '../append-events.ts'
+import { commitTogether } from './append-events.ts'
 import type { StoreRule } from './store-rule.ts'
 import { append, createThread, say, thread } from './thread-script.ts'
 import { watchStore } from './watch-store.ts'

@@ -4,23 +4,23 @@ import type { Call } from '../../core/call.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { Icon } from '../icon.tsx'
-import { useKeptState } from '../kept-state.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { usePersistentUiState } from '../persistent-ui-state.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { titleOf } from '../tool-widget/turn-summary.ts'
-import { inFewWords } from './in-few-words.ts'
+import { summarizeArguments } from './summarize-arguments.ts'
 import { ArgumentFields } from './argument-fields.tsx'
 import { useAction } from '../use-action.ts'
 import { useToolSchema } from './use-tool-schema.ts'
 
 /** What will happen, with what arguments; accept and reject are equally easy to reach (CD3, AP3, AP4). */
 export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { decide, editsArguments = true } = useCallActions()
   const { isBusy, error, run } = useAction()
   const proposed = projectArguments(call.input)
-  const [args, setArgs] = useKeptState<Json>(`arguments ${call.id}`, proposed)
-  const [feedback, setFeedback] = useKeptState(`feedback ${call.id}`, '')
+  const [args, setArgs] = usePersistentUiState<Json>(`arguments ${call.id}`, proposed)
+  const [feedback, setFeedback] = usePersistentUiState(`feedback ${call.id}`, '')
   const schema = useToolSchema(call.name)
   const isEdited = JSON.stringify(args) !== JSON.stringify(proposed)
   const accept = () => {
@@ -34,13 +34,13 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   return (
     <fieldset
       className="hf-approval"
-      aria-label={`${texts.approvalTitle(titleOf(call))} ${inFewWords(proposed)}`}
+      aria-label={`${strings.approvalTitle(titleOf(call))} ${summarizeArguments(proposed)}`}
       data-call-id={call.id}
       data-call-state={call.state}
     >
       <p className="hf-approval-title">
         <Icon name="hand" />
-        {texts.approvalTitle(titleOf(call))}
+        {strings.approvalTitle(titleOf(call))}
       </p>
       {isJsonObject(args) && (
         <ArgumentFields
@@ -51,7 +51,7 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
         />
       )}
       <label className="hf-field">
-        <span>{texts.feedback}</span>
+        <span>{strings.feedback}</span>
         <input
           dir="auto"
           value={feedback}
@@ -68,7 +68,7 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
           onClick={accept}
         >
           <Icon name="check" />
-          {texts.accept}
+          {strings.accept}
         </button>
         <button
           type="button"
@@ -77,7 +77,7 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
           onClick={reject}
         >
           <Icon name="cross" />
-          {texts.reject}
+          {strings.reject}
         </button>
       </div>
     </fieldset>

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 
-export interface ArgumentFieldsProps {
+interface ArgumentFieldsProps {
   readonly value: JsonObject
   /** The tool's JSON Schema, once it is known. */
   readonly schema: JsonObject | undefined

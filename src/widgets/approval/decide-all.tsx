@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 import { ActionError } from '../action-error.tsx'
 import type { Call } from '../../core/call.ts'
 import { useCallActions } from '../call-actions.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useAction } from '../use-action.ts'
 
 /** One answer to all that wait, once there are several (AP6). */
 export function DecideAll({ calls }: { readonly calls: readonly Call[] }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { decideAll } = useCallActions()
   const { isBusy, error, run } = useAction()
   const ids = calls.map(({ id }) => id)
@@ -21,7 +21,7 @@ export function DecideAll({ calls }: { readonly calls: readonly Call[] }): React
         disabled={isBusy}
         onClick={() => decide('accept')}
       >
-        {texts.acceptAll(ids.length)}
+        {strings.acceptAll(ids.length)}
       </button>
       <button
         type="button"
@@ -29,7 +29,7 @@ export function DecideAll({ calls }: { readonly calls: readonly Call[] }): React
         disabled={isBusy}
         onClick={() => decide('reject')}
       >
-        {texts.rejectAll(ids.length)}
+        {strings.rejectAll(ids.length)}
       </button>
       <ActionError error={error} />
     </div>

@@ -1,17 +1,17 @@
 import type { ReactNode } from 'react'
 import type { Call } from '../../core/call.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
 /** Who decided: it stands where the form stood, so that a second decider sees who was first (AP2). */
 export function DecisionNote({ call }: { readonly call: Call }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { decision } = call
   if (decision === undefined || decision.automatic === true) return null
   return (
     <p className="hf-decision" data-decision={decision.kind}>
       <Icon name={decision.kind === 'accepted' ? 'check' : 'cross'} />
-      <bdi>{texts.decidedBy(decision.by, decision.kind)}</bdi>
+      <bdi>{strings.decidedBy(decision.by, decision.kind)}</bdi>
     </p>
   )
 }

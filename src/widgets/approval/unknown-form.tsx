@@ -3,7 +3,7 @@ import { ActionError } from '../action-error.tsx'
 import type { Call } from '../../core/call.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { JsonView } from '../tool-card/json-view.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
@@ -11,26 +11,26 @@ import { useAction } from '../use-action.ts'
 
 /** A call whose end nobody saw: what happened in plain words, and three ways on (CR3, CD3). */
 export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { resolve } = useCallActions()
   const { isBusy, error, run } = useAction()
   const choices = [
-    ['retry', texts.retry, 'refresh'],
-    ['done', texts.done, 'check'],
-    ['skip', texts.skip, 'cross'],
+    ['retry', strings.retry, 'refresh'],
+    ['done', strings.done, 'check'],
+    ['skip', strings.skip, 'cross'],
   ] as const
   return (
     <fieldset
       className="hf-approval hf-unknown"
-      aria-label={texts.unknownTitle(titleOf(call))}
+      aria-label={strings.unknownTitle(titleOf(call))}
       data-call-id={call.id}
       data-call-state={call.state}
     >
       <p className="hf-approval-title">
         <Icon name="question" />
-        {texts.unknownTitle(titleOf(call))}
+        {strings.unknownTitle(titleOf(call))}
       </p>
-      <p>{texts.unknownBody}</p>
+      <p>{strings.unknownBody}</p>
       <JsonView value={projectArguments(call.input)} />
       <ActionError error={error} />
       <div className="hf-actions">

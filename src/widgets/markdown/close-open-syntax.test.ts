@@ -1,6 +1,6 @@
 import type { MarkedToken, Token } from 'marked'
 import { describe, expect, it } from 'vitest'
-import { longAnswer } from '../../testing/demo/demo-answers.ts'
+import { longAnswer } from '../../demo/demo-answers.ts'
 import { decodeReferences } from './safe-address.ts'
 import { readMarkdown } from './markdown.tsx'
 

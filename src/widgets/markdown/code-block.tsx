@@ -1,22 +1,30 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from '../copy-button.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
+/** The props of `<CodeBlock>`. */
 export interface CodeBlockProps {
+  /** What is shown, and what the button copies. */
   readonly code: string
+  /** Its name stands above the code. Empty: none. */
   readonly language: string
-  /** The code with colours, where somebody knows the language. */
+  /**
+   * The code with colours, where somebody knows the language.
+   *
+   * @default the code as it is
+   */
   readonly children?: ReactNode
 }
 
+/** Code with its language and a button that copies it. */
 export function CodeBlock({ code, language, children }: CodeBlockProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const name = /^[\w+#.-]{1,30}/.exec(language)?.[0] ?? ''
   return (
     <figure className="hf-code">
       <figcaption>
         <span>{name}</span>
-        <CopyButton text={() => code} label={texts.copy} />
+        <CopyButton text={() => code} label={strings.copy} />
       </figcaption>
       {/* Focusable, so that a long line can be scrolled by keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}

@@ -1,12 +1,15 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
 import type { ReactNode } from 'react'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { CodeBlock } from './code-block.tsx'
 import { MarkdownInline } from './markdown-inline.tsx'
 
-export interface MarkdownBlockProps {
+interface MarkdownBlockProps {
   readonly token: Token
-  /** In a list or a quotation, whose direction it has: who has a direction of its own does not count there. */
+  /**
+   * In a list or a quotation: it has their direction. With a `dir` of its own its text would not count when
+   * the browser finds out theirs.
+   */
   readonly isNested?: boolean
 }
 
@@ -50,7 +53,7 @@ export function MarkdownBlock({ token, isNested = false }: MarkdownBlockProps): 
   }
 }
 
-export function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
+function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => <MarkdownBlock key={index} token={token} isNested />)
 }
 
@@ -85,7 +88,7 @@ function List(props: { readonly token: Tokens.List; readonly dir: Direction }): 
 }
 
 function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const cells = (row: readonly Tokens.TableCell[], Tag: 'th' | 'td') =>
     row.map((cell, index) => (
       <Tag key={index} data-align={cell.align ?? undefined}>
@@ -95,7 +98,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <section className="hf-table" aria-label={texts.table} tabIndex={0}>
+    <section className="hf-table" aria-label={strings.table} tabIndex={0}>
       <table dir="auto">
         <thead>
           <tr>{cells(token.header, 'th')}</tr>

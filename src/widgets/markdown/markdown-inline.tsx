@@ -1,6 +1,6 @@
 import type { MarkedToken, Token } from 'marked'
 import { Fragment, type ReactNode } from 'react'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { decodeReferences, safeHref, safeImage } from './safe-address.ts'
 
 export function MarkdownInline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -75,6 +75,6 @@ function SafeImage({
 }
 
 function Task({ isDone }: { readonly isDone: boolean }): ReactNode {
-  const texts = useTexts()
-  return <input type="checkbox" checked={isDone} disabled readOnly aria-label={texts.task} />
+  const strings = useStrings()
+  return <input type="checkbox" checked={isDone} disabled readOnly aria-label={strings.task} />
 }

@@ -3,16 +3,22 @@ import { memo, type ReactNode, useMemo } from 'react'
 import { closeOpenSyntax } from './close-open-syntax.ts'
 import { MarkdownBlock } from './markdown-block.tsx'
 
+/** The props of `<Markdown>`. */
 export interface MarkdownProps {
+  /** Markdown as a model writes it, also in the middle of a mark. Beyond 200,000 characters it is shown as it is. */
   readonly text: string
-  /** Still growing: what is half written is shown as if it were finished, so that nothing flashes. */
+  /**
+   * Still growing: what is half written is shown as if it were finished, so that nothing flashes.
+   *
+   * @default false
+   */
   readonly isStreaming?: boolean
 }
 
 /** Past this, a text is data and not prose: it is shown as it is, at no cost. */
 const longest = 200_000
 
-/** Elements, never HTML: what a model writes cannot become anything but these (HT5). */
+/** Markdown as elements, never as HTML: what a model writes cannot become anything but these (HT5). */
 export function Markdown({ text, isStreaming = false }: MarkdownProps): ReactNode {
   const tokens = useMemo(
     () => (text.length > longest ? null : readMarkdown(text, isStreaming)),

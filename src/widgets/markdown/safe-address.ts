@@ -1,10 +1,16 @@
-/** Where a link may lead: nothing that runs, and nothing that a reader cannot see (HT5). */
+/**
+ * An address that a link may lead to: `http`, `https`, `mailto`, a place on this page or on this server.
+ * `undefined` for everything else, such as `javascript:` and `//host` (HT5).
+ */
 export function safeHref(address: string): string | undefined {
   const href = decodeReferences(address).trim()
   return /^(?:https?:\/\/|mailto:|#|\/(?![/\\]))/i.test(href) ? href : undefined
 }
 
-/** A picture from another host would tell that host who reads this: only our own, and inline ones. */
+/**
+ * An address that a picture may be drawn from: this server, or inline. `undefined` for everything else: a
+ * picture from another host would tell that host who reads this (HT5).
+ */
 export function safeImage(address: string): string | undefined {
   const source = decodeReferences(address).trim()
   return /^(?:data:image\/(?:png|jpe?g|gif|webp|avif);base64,|blob:|\/(?![/\\]))/i.test(source)

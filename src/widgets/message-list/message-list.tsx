@@ -1,13 +1,13 @@
 import { type ReactNode, useMemo, useRef } from 'react'
 import type { ThreadSnapshot } from '../../client/thread-client.ts'
 import { Icon, Spinner } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { RowView } from './row-view.tsx'
 import { findRow, lastSaid, toThreadRows } from './thread-rows.ts'
 import { useMessageScroll } from './use-message-scroll.ts'
 import { usePrinting } from './use-printing.ts'
 
-export interface MessageListProps extends Pick<
+interface MessageListProps extends Pick<
   ThreadSnapshot,
   'messages' | 'pending' | 'hasOlder' | 'isLoadingOlder'
 > {
@@ -18,7 +18,7 @@ export interface MessageListProps extends Pick<
 /** The messages of a thread; of a long one, only what is near the screen exists. */
 export function MessageList(props: MessageListProps): ReactNode {
   const { messages, pending, hasOlder, isLoadingOlder, loadOlder, target } = props
-  const texts = useTexts()
+  const strings = useStrings()
   const scroller = useRef<HTMLElement>(null)
   const isPrinting = usePrinting()
   const rows = useMemo(() => toThreadRows({ messages, pending }), [messages, pending])
@@ -37,7 +37,7 @@ export function MessageList(props: MessageListProps): ReactNode {
   const targetIndex = target === undefined ? -1 : findRow(rows, target)
   return (
     <div className="hf-list">
-      <h2 className="hf-visually-hidden">{texts.messages}</h2>
+      <h2 className="hf-visually-hidden">{strings.messages}</h2>
       <section
         className="hf-scroll"
         ref={scroller}
@@ -45,15 +45,15 @@ export function MessageList(props: MessageListProps): ReactNode {
         // Focusable, so that it can be scrolled by keyboard.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
-        aria-label={texts.messages}
+        aria-label={strings.messages}
       >
         {isLoadingOlder && (
           <p className="hf-older" aria-live="polite">
             <Spinner />
-            {texts.loadingOlder}
+            {strings.loadingOlder}
           </p>
         )}
-        {isPrinting && hasOlder && <p className="hf-left-out">{texts.olderLeftOut}</p>}
+        {isPrinting && hasOlder && <p className="hf-left-out">{strings.olderLeftOut}</p>}
         <div className="hf-rows" style={{ height }}>
           <div style={{ transform: `translateY(${offset}px)` }}>
             {shown.map(({ index }) => {
@@ -76,7 +76,7 @@ export function MessageList(props: MessageListProps): ReactNode {
       {!isAtEnd && (
         <button type="button" className="hf-latest" onClick={jumpToLatest}>
           <Icon name="down" />
-          {texts.latest}
+          {strings.latest}
         </button>
       )}
     </div>

@@ -1,9 +1,9 @@
-export interface FillRequest {
+interface FillRequest {
   readonly isWanted: () => boolean
   readonly loadOlder: () => Promise<void>
 }
 
-export interface OlderFiller {
+interface OlderFiller {
   /** Whether something is wanted now; asked after every scroll. */
   readonly check: () => void
   /** What there is to ask, from now until the returned function is called. */

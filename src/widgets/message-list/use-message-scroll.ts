@@ -4,7 +4,7 @@ import { estimateRow } from './estimate-row.ts'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
 
-export interface MessageScrollOptions {
+interface MessageScrollOptions {
   readonly scroller: RefObject<HTMLElement | null>
   readonly rows: readonly ThreadRow[]
   readonly hasOlder: boolean
@@ -13,7 +13,7 @@ export interface MessageScrollOptions {
   readonly target: string | undefined
 }
 
-export interface MessageScroll {
+interface MessageScroll {
   readonly virtualizer: Virtualizer<HTMLElement, Element>
   readonly isAtEnd: boolean
   readonly onScroll: () => void

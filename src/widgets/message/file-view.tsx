@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 import { safeHref, safeImage } from '../markdown/safe-address.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
-export interface FileViewProps {
+interface FileViewProps {
   readonly url: string
   readonly mediaType: string
   readonly filename?: string
 }
 
 export function FileView({ url, mediaType, filename }: FileViewProps): ReactNode {
-  const texts = useTexts()
-  const name = filename ?? `${texts.file} (${mediaType})`
+  const strings = useStrings()
+  const name = filename ?? `${strings.file} (${mediaType})`
   const image = mediaType.startsWith('image/') ? safeImage(url) : undefined
   if (image !== undefined) return <img className="hf-image" src={image} alt={filename ?? ''} />
   const href = safeHref(url)

@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react'
 import type { PendingMessage } from '../../client/thread-client.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 
 /** A message that could not be sent is kept, says why, and can be sent again under the same id. */
 export function PendingNote({ pending }: { readonly pending: PendingMessage }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { client } = useCurrentThread()
   if (pending.state === 'sending') return null
   return (
     <div className="hf-note hf-note-error" role="alert">
       <Icon name="warning" />
       <span>
-        {texts.sendFailed} {pending.error}
+        {strings.sendFailed} {pending.error}
       </span>
       <button
         type="button"
@@ -21,10 +21,10 @@ export function PendingNote({ pending }: { readonly pending: PendingMessage }): 
         // Its own failure is shown by the message itself.
         onClick={() => void client.retry(pending.id).catch(() => undefined)}
       >
-        {texts.tryAgain}
+        {strings.tryAgain}
       </button>
       <button type="button" className="hf-button" onClick={() => client.discard(pending.id)}>
-        {texts.discard}
+        {strings.discard}
       </button>
     </div>
   )

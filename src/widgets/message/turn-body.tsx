@@ -6,13 +6,18 @@ import { TurnFolds } from './turn-folds.tsx'
 import { TurnItems } from './turn-items.tsx'
 import { TurnText } from './turn-text.tsx'
 
+/** The props of `<TurnBody>`. */
 export interface TurnBodyProps {
+  /** What the assistant did; `useChatTurn` makes one of a message of `useChat`. */
   readonly turn: Turn
-  /** Nothing has been said after it. */
+  /** Nothing has been said after it. Only then can somebody still say what became of an unknown call. */
   readonly isLast: boolean
 }
 
-/** What a turn did and said. It needs no thread around it, so a host with messages of its own can draw it. */
+/**
+ * What a turn did and said: tool widget, cards, text, sources. It needs no `<Thread>` around it, so a host
+ * with messages of its own can draw it.
+ */
 export function TurnBody({ turn, isLast }: TurnBodyProps): ReactNode {
   const { steps } = turn
   return (

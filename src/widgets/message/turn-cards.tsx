@@ -10,7 +10,7 @@ import { ToolCard } from '../tool-card/tool-card.tsx'
 /** A call that did not change is not drawn again. */
 const Card = memo(ToolCard)
 
-export interface TurnCardsProps {
+interface TurnCardsProps {
   readonly turn: Turn
   readonly isLast: boolean
 }

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 import type { TurnEnding } from '../../core/message.ts'
 import { endingNoteOf } from '../../views/ending-note.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-export interface TurnEndingNoteProps {
+interface TurnEndingNoteProps {
   readonly messageId: string
   readonly ending: TurnEnding
   readonly isLast: boolean
@@ -14,10 +14,10 @@ export interface TurnEndingNoteProps {
 
 /** Of a turn that did not end as it should: what happened, and what can be done about it. */
 export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { client } = useCurrentThread()
   const { isBusy, error, run } = useAction()
-  const words = texts.ending(ending)
+  const words = strings.ending(ending)
   if (words === null) return null
   const canContinue = endingNoteOf(ending)?.canContinue === true
   return (
@@ -35,7 +35,7 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
           disabled={isBusy}
           onClick={() => run(() => client.continue())}
         >
-          {texts.continue}
+          {strings.continue}
         </button>
       )}
       {isLast && !canContinue && (
@@ -46,7 +46,7 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
           onClick={() => run(() => client.regenerate(messageId))}
         >
           <Icon name="refresh" />
-          {texts.regenerate}
+          {strings.regenerate}
         </button>
       )}
     </div>

@@ -3,22 +3,22 @@ import type { Step } from '../../core/message.ts'
 import { stepTextOf } from '../../views/commentary.ts'
 import { Icon } from '../icon.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { isBrokenAttempt } from './turn-text.tsx'
 
 /** What a step has besides its answer, folded: how the model reasoned, and attempts that broke off. */
 export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const reasoning = step.parts
     .flatMap((part) => (part.type === 'reasoning' ? [part.text] : []))
     .join('\n\n')
   return (
     <>
       {reasoning.trim() !== '' && (
-        <Fold label={texts.reasoning} kind="reasoning" text={reasoning} step={step} />
+        <Fold label={strings.reasoning} kind="reasoning" text={reasoning} step={step} />
       )}
       {isBrokenAttempt(step) && (
-        <Fold label={texts.attempt} kind="attempt" text={stepTextOf(step)} step={step} />
+        <Fold label={strings.attempt} kind="attempt" text={stepTextOf(step)} step={step} />
       )}
     </>
   )

@@ -1,14 +1,14 @@
 import { memo, type ReactNode } from 'react'
 import type { ItemPart, Turn } from '../../core/message.ts'
 import { safeHref } from '../markdown/safe-address.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { FileView } from './file-view.tsx'
 
 type Source = Extract<ItemPart, { readonly type: 'source-url' | 'source-document' }>
 
 /** The files of a turn and the sources that it named, each once. */
 export const TurnItems = memo(function TurnItems({ steps }: Pick<Turn, 'steps'>): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const parts = steps.flatMap((step) => step.parts)
   const files = parts.flatMap((part) => (part.type === 'file' ? [part] : []))
   const sources = new Map(
@@ -22,7 +22,7 @@ export const TurnItems = memo(function TurnItems({ steps }: Pick<Turn, 'steps'>)
         <FileView key={index} url={file.url} mediaType={file.mediaType} />
       ))}
       {sources.size > 0 && (
-        <nav className="hf-sources" aria-label={texts.sources}>
+        <nav className="hf-sources" aria-label={strings.sources}>
           <ol>
             {[...sources].map(([id, source]) => (
               <li key={id}>

@@ -18,7 +18,7 @@ export const TurnText = memo(function TurnText({ step }: { readonly step: Step }
   )
 })
 
-export const showsText = (step: Step): boolean =>
+const showsText = (step: Step): boolean =>
   isAnswerStep(step) || (step.status === 'open' && stepTextOf(step).trim() !== '')
 
 /** What a broken attempt had said. The next attempt says it anew; nothing that was shown is lost. */

@@ -1,20 +1,20 @@
 import { memo, type ReactNode } from 'react'
 import { answerOf } from '../../views/commentary.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { TurnActions } from './turn-actions.tsx'
 import { TurnBody, type TurnBodyProps } from './turn-body.tsx'
 import { TurnEndingNote } from './turn-ending.tsx'
 
-/** One turn. It is drawn again only when a fact was added to it: the fold keeps every other object. */
+/** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { progress } = turn
   return (
     <article
       className="hf-turn"
       data-message-id={turn.id}
       data-status={progress.status}
-      aria-label={texts.assistant}
+      aria-label={strings.assistant}
       aria-busy={progress.status === 'running'}
     >
       <TurnBody turn={turn} isLast={isLast} />

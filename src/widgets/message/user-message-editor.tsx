@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { ActionError } from '../action-error.tsx'
-import { useKeptState } from '../kept-state.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { usePersistentUiState } from '../persistent-ui-state.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-export interface UserMessageEditorProps {
+interface UserMessageEditorProps {
   readonly id: string
   readonly text: string
   readonly onClose: () => void
@@ -13,10 +13,10 @@ export interface UserMessageEditorProps {
 
 /** Saving takes the message and what followed it out of the thread and answers the new one. */
 export function UserMessageEditor({ id, text, onClose }: UserMessageEditorProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { client } = useCurrentThread()
   const { isBusy, error, run } = useAction()
-  const [edited, setEdited] = useKeptState(`edited ${id}`, text)
+  const [edited, setEdited] = usePersistentUiState(`edited ${id}`, text)
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
   const save = () =>
@@ -34,7 +34,7 @@ export function UserMessageEditor({ id, text, onClose }: UserMessageEditorProps)
     >
       <textarea
         ref={field}
-        aria-label={texts.edit}
+        aria-label={strings.edit}
         dir="auto"
         rows={3}
         value={edited}
@@ -50,10 +50,10 @@ export function UserMessageEditor({ id, text, onClose }: UserMessageEditorProps)
           className="hf-button hf-button-strong"
           disabled={isBusy || edited.trim() === ''}
         >
-          {texts.save}
+          {strings.save}
         </button>
         <button type="button" className="hf-button" disabled={isBusy} onClick={onClose}>
-          {texts.cancel}
+          {strings.cancel}
         </button>
       </div>
     </form>

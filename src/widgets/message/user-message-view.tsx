@@ -3,13 +3,13 @@ import type { PendingMessage } from '../../client/thread-client.ts'
 import type { UserPart } from '../../core/message.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
-import { useKeptState } from '../kept-state.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { usePersistentUiState } from '../persistent-ui-state.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { FileView } from './file-view.tsx'
 import { PendingNote } from './pending-note.tsx'
 import { UserMessageEditor } from './user-message-editor.tsx'
 
-export interface UserMessageViewProps {
+interface UserMessageViewProps {
   readonly id: string
   readonly parts: readonly UserPart[]
   /** Not stored yet, or it could not be. The same element shows it before and after. */
@@ -20,8 +20,8 @@ export const UserMessageView = memo(function UserMessageView(
   props: UserMessageViewProps,
 ): ReactNode {
   const { id, parts, pending } = props
-  const texts = useTexts()
-  const [isEditing, setEditing] = useKeptState(`editing ${id}`, false)
+  const strings = useStrings()
+  const [isEditing, setEditing] = usePersistentUiState(`editing ${id}`, false)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
   if (isEditing) return <UserMessageEditor id={id} text={text} onClose={() => setEditing(false)} />
   return (
@@ -29,7 +29,7 @@ export const UserMessageView = memo(function UserMessageView(
       className="hf-user"
       data-message-id={id}
       data-pending={pending?.state}
-      aria-label={texts.you}
+      aria-label={strings.you}
     >
       <div className="hf-bubble">
         {parts.map((part, index) =>
@@ -43,10 +43,10 @@ export const UserMessageView = memo(function UserMessageView(
       </div>
       {pending === undefined ? (
         <div className="hf-message-actions">
-          <CopyButton text={() => text} label={texts.copy} />
+          <CopyButton text={() => text} label={strings.copy} />
           <button type="button" className="hf-quiet" onClick={() => setEditing(true)}>
             <Icon name="pencil" />
-            {texts.edit}
+            {strings.edit}
           </button>
         </div>
       ) : (

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Connection } from '../../client/connection.ts'
 import { Icon } from '../icon.tsx'
-import type { Texts } from '../texts.ts'
-import { useTexts } from '../texts-context.tsx'
+import type { Strings } from '../strings.ts'
+import { useStrings } from '../strings-context.tsx'
 
 /** Says how the page is connected, but only when that matters to the reader. */
 export function ConnectionNote(props: {
@@ -10,8 +10,9 @@ export function ConnectionNote(props: {
   readonly isSavingInterrupted: boolean
 }): ReactNode {
   const { connection, isSavingInterrupted } = props
-  const texts = useTexts()
-  const words = wordsOf(connection, texts) ?? (isSavingInterrupted ? texts.savingInterrupted : null)
+  const strings = useStrings()
+  const words =
+    wordsOf(connection, strings) ?? (isSavingInterrupted ? strings.savingInterrupted : null)
   return (
     <div className="hf-connection" aria-live="polite" data-connection={connection.status}>
       {words !== null && (
@@ -24,14 +25,14 @@ export function ConnectionNote(props: {
   )
 }
 
-function wordsOf(connection: Connection, texts: Texts): string | null {
+function wordsOf(connection: Connection, strings: Strings): string | null {
   switch (connection.status) {
     case 'backing-off':
-      return texts.reconnecting
+      return strings.reconnecting
     case 'connecting':
-      return connection.attempt > 0 ? texts.reconnecting : null
+      return connection.attempt > 0 ? strings.reconnecting : null
     case 'offline':
-      return texts.offline
+      return strings.offline
     case 'idle':
     case 'catching-up':
     case 'live':

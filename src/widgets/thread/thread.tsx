@@ -1,11 +1,12 @@
 import { type ReactNode, useMemo } from 'react'
+import { isTurn } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
 import { Composer } from '../composer/composer.tsx'
-import { KeptStateProvider } from '../kept-state.tsx'
+import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { ThreadProvider } from '../thread-context.ts'
 import { Announcer } from './announcer.tsx'
 import { ConnectionNote } from './connection-note.tsx'
@@ -13,24 +14,38 @@ import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
 import { useUnsent } from './use-unsent.ts'
 
+/** The props of `<Thread>`. */
 export interface ThreadProps {
+  /** Another id shows another thread; what was opened in the first one is forgotten. */
   readonly threadId: string
-  /** It begins with its first message. */
+  /**
+   * It begins with its first message, so the server is not asked for it.
+   *
+   * @default false
+   */
   readonly isNew?: boolean
-  /** The id of a message or of a call that is to be shown first. */
+  /**
+   * The id of a message or of a call that is to be shown first; older messages are loaded until it is there.
+   *
+   * @default the end of the thread
+   */
   readonly target?: string | undefined
-  /** What stands where no message is yet. */
+  /** What stands where no message is yet. @default nothing */
   readonly empty?: ReactNode
+  /** The composer has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
 }
 
-/** A whole conversation: messages, tools, approvals, composer. */
+/**
+ * A whole conversation: messages, tools, approvals, composer. It fills the height that it is given, and needs
+ * a `<HoldfastProvider>` around it.
+ */
 export function Thread(props: ThreadProps): ReactNode {
   // What was opened belongs to one thread.
   return (
-    <KeptStateProvider key={props.threadId}>
+    <PersistentUiStateProvider key={props.threadId}>
       <ThreadBody {...props} />
-    </KeptStateProvider>
+    </PersistentUiStateProvider>
   )
 }
 
@@ -43,6 +58,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   useUnsent(threadId, client, thread)
+  const last = messages.at(-1)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
   return (
@@ -62,7 +78,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               target={target}
             />
           )}
-          <Announcer last={messages.at(-1)} />
+          <Announcer last={last} />
           {isRefused ? (
             !isEmpty && <Refusal />
           ) : (
@@ -71,6 +87,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               <Composer
                 threadId={threadId}
                 isRunning={isRunning}
+                isWaiting={last !== undefined && isTurn(last) && last.progress.status === 'waiting'}
                 takesFocus={takesFocus}
                 send={(text) => client.send([{ type: 'text', text }])}
                 stop={client.stop}
@@ -85,10 +102,10 @@ function ThreadBody(props: ThreadProps): ReactNode {
 
 /** In place of the messages, or of the composer where there are messages: nothing can be added to them. */
 function Refusal(): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   return (
     <p className="hf-refused" role="alert">
-      {texts.refused}
+      {strings.refused}
     </p>
   )
 }

@@ -4,12 +4,17 @@ import { isJsonObject, type Json } from '../../core/json.ts'
 
 /** What a card is drawn from: the same props live, after navigation and after a reload (CD1). */
 export interface CardProps {
+  /** The call in whatever state it is. */
   readonly call: Call
+  /** Its arguments. */
   readonly input: Json
+  /** Its result, or the preliminary one, brought up to `version` by the upcasters. */
   readonly output: Json
 }
 
+/** How the calls of a tool are drawn. */
 export interface CardEntry {
+  /** Drawn when the call has succeeded, or runs and has a preliminary result. If it throws, the data is shown (CD2). */
   readonly component: ComponentType<CardProps>
   /**
    * Further names that the tool has or had, such as those in old threads. A tool that has an entry under
@@ -18,9 +23,17 @@ export interface CardEntry {
    * @default []
    */
   readonly names?: readonly string[]
-  /** The version of the payload that the component draws; a payload says its own in `version`. */
+  /**
+   * The version of the payload that the component draws; a payload says its own in `version`.
+   *
+   * @default any
+   */
   readonly version?: string
-  /** From an old version to the next one (CD4). A payload that says none has version `0`. */
+  /**
+   * From an old version to the next one (CD4). A payload that says none has version `0`.
+   *
+   * @default {}
+   */
   readonly upcasters?: Readonly<Record<string, (output: Json) => Json>>
 }
 
@@ -32,6 +45,7 @@ export type CardRegistry = Readonly<Record<string, CardEntry>>
 
 const CardContext = createContext<CardRegistry>({})
 
+/** Gives the widgets below it the cards of the host's tools. An inner provider replaces an outer one as a whole. */
 export function CardProvider(props: {
   readonly cards: CardRegistry
   readonly children: ReactNode

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 
 /** A piece of code that somebody was given: an artifact, a snippet, a generated file. */
-export interface Code {
+interface Code {
   readonly code: string
   /** Empty where it is not said. */
   readonly language: string

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import type { Json } from '../../core/json.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
 const most = 100
 const longest = 2_000
@@ -33,17 +33,17 @@ function Branch(props: {
   readonly depth: number
 }): ReactNode {
   const { entries, isList, depth } = props
-  const texts = useTexts()
+  const strings = useStrings()
   const [isOpen, setOpen] = useState(depth < 2 && entries.length <= most)
   const [shown, setShown] = useState(most)
-  const size = isList ? texts.items(entries.length) : texts.fields(entries.length)
+  const size = isList ? strings.items(entries.length) : strings.fields(entries.length)
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{isList ? `[ ${size} ]` : `{ ${size} }`}</summary>
       {isOpen && <Entries entries={entries.slice(0, shown)} depth={depth} />}
       {isOpen && entries.length > shown && (
         <button type="button" className="hf-quiet" onClick={() => setShown(shown + most * 10)}>
-          {texts.more(entries.length - shown)}
+          {strings.more(entries.length - shown)}
         </button>
       )}
     </details>
@@ -67,7 +67,7 @@ function Entries(props: {
 }
 
 function LongText({ text }: { readonly text: string }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const [isWhole, setWhole] = useState(false)
   const isLong = text.length > longest
   return (
@@ -75,7 +75,7 @@ function LongText({ text }: { readonly text: string }): ReactNode {
       <bdi>{isWhole || !isLong ? text : `${text.slice(0, longest)}…`}</bdi>
       {isLong && !isWhole && (
         <button type="button" className="hf-quiet" onClick={() => setWhole(true)}>
-          {texts.moreCharacters(text.length - longest)}
+          {strings.moreCharacters(text.length - longest)}
         </button>
       )}
     </span>

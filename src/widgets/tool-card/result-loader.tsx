@@ -3,9 +3,9 @@ import { ActionError } from '../action-error.tsx'
 import type { EndedCall } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { useCallActions } from '../call-actions.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 
-export type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
+type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
 
 /** A result up to this is fetched by itself; a larger one when somebody asks for it. */
 const mostByItself = 256_000
@@ -16,7 +16,7 @@ export function ResultLoader(props: {
   readonly children: (output: Json) => ReactNode
 }): ReactNode {
   const { call, children } = props
-  const texts = useTexts()
+  const strings = useStrings()
   const { loadResult } = useCallActions()
   const { output } = call
   const [fetched, setFetched] = useState<{ readonly value: Json } | null>(null)
@@ -47,7 +47,7 @@ export function ResultLoader(props: {
   return (
     <div className="hf-lazy">
       <button type="button" className="hf-button" onClick={load}>
-        {texts.loadResult(formatBytes(output.bytes))}
+        {strings.loadResult(formatBytes(output.bytes))}
       </button>
       <ActionError error={error} />
     </div>

@@ -3,12 +3,12 @@ import { type Call, isOpenCall, needsPerson } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { ApprovalForm } from '../approval/approval-form.tsx'
-import { inFewWords } from '../approval/in-few-words.ts'
+import { summarizeArguments } from '../approval/summarize-arguments.ts'
 import { DecisionNote } from '../approval/decision-note.tsx'
 import { UnknownForm } from '../approval/unknown-form.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { Icon } from '../icon.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import { CardBoundary } from './card-boundary.tsx'
 import { type CardEntry, cardOf, upcast, useCards } from './card-registry.tsx'
@@ -39,7 +39,7 @@ export function ToolCard({ call }: { readonly call: Call }): ReactNode {
 }
 
 function CardBody({ call, entry }: { readonly call: Call; readonly entry: CardEntry }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   if (isOpenCall(call)) {
     const preliminary = call.state === 'running' ? call.preliminary : undefined
     if (preliminary !== undefined) return <Drawn call={call} entry={entry} output={preliminary} />
@@ -47,7 +47,7 @@ function CardBody({ call, entry }: { readonly call: Call; readonly entry: CardEn
       <div className="hf-card-loading" aria-busy="true">
         <span className="hf-skeleton" />
         <span className="hf-skeleton" />
-        <span className="hf-visually-hidden">{texts.working(titleOf(call))}</span>
+        <span className="hf-visually-hidden">{strings.working(titleOf(call))}</span>
       </div>
     )
   }
@@ -56,9 +56,10 @@ function CardBody({ call, entry }: { readonly call: Call; readonly entry: CardEn
       <p className="hf-card-error">
         <Icon name={call.state === 'denied' ? 'cross' : 'warning'} />
         <span>
-          <strong>{titleOf(call)}</strong> <bdi>{inFewWords(projectArguments(call.input))}</bdi>
+          <strong>{titleOf(call)}</strong>{' '}
+          <bdi>{summarizeArguments(projectArguments(call.input))}</bdi>
           <span className="hf-card-cause" dir="auto">
-            {texts.callError(call)}
+            {strings.callError(call)}
           </span>
         </span>
       </p>
@@ -78,12 +79,12 @@ interface DrawnProps {
 }
 
 function Drawn(props: DrawnProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const fallback = (
     <>
       <p className="hf-card-error">
         <Icon name="warning" />
-        {texts.cardFailed}
+        {strings.cardFailed}
       </p>
       <JsonView value={props.output} />
     </>

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react'
 import type { Call } from '../../core/call.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
 import { CopyButton } from '../copy-button.tsx'
-import type { Texts } from '../texts.ts'
-import { useTexts } from '../texts-context.tsx'
+import type { Strings } from '../strings.ts'
+import { useStrings } from '../strings-context.tsx'
 import { DecisionNote } from '../approval/decision-note.tsx'
 import { JsonView } from '../tool-card/json-view.tsx'
 import { ResultLoader } from '../tool-card/result-loader.tsx'
@@ -11,14 +11,14 @@ import { ValueView } from '../tool-card/value-view.tsx'
 import { CallStateIcon } from './call-state-icon.tsx'
 import { durationOf, titleOf } from './turn-summary.ts'
 
-export interface CallRowProps {
+interface CallRowProps {
   readonly call: Call
   readonly commentary: string | undefined
 }
 
 /** One call of an opened widget (CO4). */
 export function CallRow({ call, commentary }: CallRowProps): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const ms = durationOf([call])
   const args = projectArguments(call.input)
   return (
@@ -31,15 +31,15 @@ export function CallRow({ call, commentary }: CallRowProps): ReactNode {
       <div className="hf-call-head">
         <CallStateIcon state={call.state} />
         <bdi className="hf-call-name">{titleOf(call)}</bdi>
-        <span className="hf-call-state">{texts.state[call.state]}</span>
-        {ms !== null && <bdi className="hf-call-time">{texts.duration(ms)}</bdi>}
+        <span className="hf-call-state">{strings.state[call.state]}</span>
+        {ms !== null && <bdi className="hf-call-time">{strings.duration(ms)}</bdi>}
         <CopyButton
-          label={texts.copyJson}
-          text={() => JSON.stringify(toCopy(call, texts), null, 2)}
+          label={strings.copyJson}
+          text={() => JSON.stringify(toCopy(call, strings), null, 2)}
         />
       </div>
       <details className="hf-fold">
-        <summary>{texts.arguments}</summary>
+        <summary>{strings.arguments}</summary>
         <JsonView value={args} />
       </details>
       <CallResult call={call} />
@@ -49,11 +49,11 @@ export function CallRow({ call, commentary }: CallRowProps): ReactNode {
 }
 
 function CallResult({ call }: { readonly call: Call }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   if (call.state === 'succeeded') {
     return (
       <details className="hf-fold">
-        <summary>{texts.result}</summary>
+        <summary>{strings.result}</summary>
         <ResultLoader call={call}>{(value) => <ValueView value={value} />}</ResultLoader>
       </details>
     )
@@ -61,12 +61,12 @@ function CallResult({ call }: { readonly call: Call }): ReactNode {
   if (!('endedAt' in call)) return null
   return (
     <p className="hf-call-error" dir="auto">
-      {texts.callError(call)}
+      {strings.callError(call)}
     </p>
   )
 }
 
-function toCopy(call: Call, texts: Texts): object {
+function toCopy(call: Call, strings: Strings): object {
   return {
     name: call.name,
     arguments: projectArguments(call.input),
@@ -74,6 +74,6 @@ function toCopy(call: Call, texts: Texts): object {
     ...(call.state === 'succeeded' && call.output.kind === 'inline'
       ? { result: call.output.value }
       : {}),
-    ...('endedAt' in call && call.state !== 'succeeded' ? { error: texts.callError(call) } : {}),
+    ...('endedAt' in call && call.state !== 'succeeded' ? { error: strings.callError(call) } : {}),
   }
 }

@@ -2,24 +2,27 @@ import { type ReactNode, useId } from 'react'
 import type { Turn } from '../../core/message.ts'
 import { commentaryOf } from '../../views/commentary.ts'
 import { Icon, Spinner } from '../icon.tsx'
-import { useKeptState } from '../kept-state.tsx'
-import { useTexts } from '../texts-context.tsx'
+import { usePersistentUiState } from '../persistent-ui-state.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { CallRow } from './call-row.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
-import { summariseTurn, type TurnSummary } from './turn-summary.ts'
+import { summarizeTurn, type TurnSummary } from './turn-summary.ts'
 
+/** The props of `<InlineToolWidget>`. */
 export interface InlineToolWidgetProps {
+  /** The turn whose calls it shows; nothing is drawn for one without calls that is not thinking. */
   readonly turn: Turn
+  /** Open until somebody closes it. @default false */
   readonly defaultOpen?: boolean
 }
 
 /** One quiet line about the tools of a turn, until somebody opens it (CO3, CO4). */
 export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidgetProps): ReactNode {
-  const texts = useTexts()
-  const [isOpen, setOpen] = useKeptState(`widget ${turn.id}`, defaultOpen)
-  const [showsTimeline, setTimeline] = useKeptState(`timeline ${turn.id}`, false)
+  const strings = useStrings()
+  const [isOpen, setOpen] = usePersistentUiState(`widget ${turn.id}`, defaultOpen)
+  const [showsTimeline, setTimeline] = usePersistentUiState(`timeline ${turn.id}`, false)
   const panel = useId()
-  const summary = summariseTurn(turn, texts)
+  const summary = summarizeTurn(turn, strings)
   if (summary === null) return null
   const { look, text, ms, calls } = summary
   const line = (
@@ -30,7 +33,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
       </span>
       {ms !== null && look !== 'working' && (
         <span className="hf-widget-time">
-          <bdi>{texts.duration(ms)}</bdi>
+          <bdi>{strings.duration(ms)}</bdi>
         </span>
       )}
     </>
@@ -59,7 +62,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
             onClick={() => setTimeline(!showsTimeline)}
           >
             <Icon name="bars" />
-            {texts.timeline}
+            {strings.timeline}
           </button>
         )}
       </div>

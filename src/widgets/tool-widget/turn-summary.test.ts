@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Call, CallOutcome } from '../../core/call.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Turn, TurnProgress } from '../../core/message.ts'
-import { englishTexts } from '../english-texts.ts'
-import { durationOf, summariseTurn } from './turn-summary.ts'
+import { englishStrings } from '../english-strings.ts'
+import { durationOf, summarizeTurn } from './turn-summary.ts'
 
 const base = {
   type: 'call',
@@ -46,7 +46,7 @@ function said(progress: TurnProgress, ...calls: readonly Call[]) {
     steps: [{ index: 0, status: 'open', parts: calls, startedAt: 0 }],
     unreadable: 0,
   }
-  const summary = summariseTurn(turn, englishTexts)
+  const summary = summarizeTurn(turn, englishStrings)
   return summary === null ? null : `${summary.look}: ${summary.text}`
 }
 

@@ -1,7 +1,7 @@
 import type { Call } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { isOpenCall, needsPerson } from '../../core/call.ts'
-import type { Texts } from '../texts.ts'
+import type { Strings } from '../strings.ts'
 
 /** What the one quiet line of a turn says (CO3). */
 export interface TurnSummary {
@@ -12,39 +12,39 @@ export interface TurnSummary {
   readonly calls: readonly Call[]
 }
 
-export function summariseTurn(turn: Turn, texts: Texts): TurnSummary | null {
+export function summarizeTurn(turn: Turn, strings: Strings): TurnSummary | null {
   const calls = [...callsOf(turn)]
   const isRunning = turn.progress.status === 'running'
   const base = { calls, ms: durationOf(calls) }
   if (calls.length === 0) {
     const hasText = turn.steps.some(({ parts }) => parts.some((part) => part.type === 'text'))
-    return isRunning && !hasText ? { ...base, look: 'thinking', text: texts.thinking } : null
+    return isRunning && !hasText ? { ...base, look: 'thinking', text: strings.thinking } : null
   }
   const waiting = calls.filter(needsPerson)
   if (turn.progress.status === 'waiting' || (waiting.length > 0 && !isRunning)) {
     const isUnknown = waiting.some(({ state }) => state === 'unknown')
     return isUnknown
-      ? { ...base, ms: null, look: 'unknown', text: texts.unknown }
-      : { ...base, ms: null, look: 'waiting', text: texts.waiting }
+      ? { ...base, ms: null, look: 'unknown', text: strings.unknown }
+      : { ...base, ms: null, look: 'waiting', text: strings.waiting }
   }
   const open = calls.findLast(isOpenCall)
   if (open !== undefined && isRunning) {
-    return { ...base, look: 'working', text: texts.working(titleOf(open)) }
+    return { ...base, look: 'working', text: strings.working(titleOf(open)) }
   }
   const bad = calls.filter(({ state }) => state !== 'succeeded' && state !== 'denied')
   if (bad.some(({ state }) => state === 'unknown')) {
-    return { ...base, ms: null, look: 'warning', text: texts.unknown }
+    return { ...base, ms: null, look: 'warning', text: strings.unknown }
   }
   if (bad.length > 0 && bad.every(({ state }) => state === 'stopped')) {
-    return { ...base, look: 'warning', text: texts.stopped }
+    return { ...base, look: 'warning', text: strings.stopped }
   }
   if (bad.length > 0) {
-    return { ...base, look: 'warning', text: texts.failedOf(bad.length, calls.length) }
+    return { ...base, look: 'warning', text: strings.failedOf(bad.length, calls.length) }
   }
   // What a person declined was not used.
   const used = calls.filter(({ state }) => state === 'succeeded').length
-  if (used === 0) return { ...base, look: 'declined', text: texts.declined }
-  return { ...base, look: 'done', text: texts.used(used) }
+  if (used === 0) return { ...base, look: 'declined', text: strings.declined }
+  return { ...base, look: 'done', text: strings.used(used) }
 }
 
 /** `search_notes` → `Search notes`. */

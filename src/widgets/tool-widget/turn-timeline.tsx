@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react'
 import type { Turn } from '../../core/message.ts'
-import { useTexts } from '../texts-context.tsx'
+import { useStrings } from '../strings-context.tsx'
 import { CallStateIcon } from './call-state-icon.tsx'
 import { planTurnBars, type TurnBar } from './turn-bars.ts'
 import { titleOf } from './turn-summary.ts'
 
 /** Steps and calls of a turn as bars against time (CO5). */
 export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   return (
-    <ol className="hf-timeline" aria-label={texts.timeline}>
+    <ol className="hf-timeline" aria-label={strings.timeline}>
       {planTurnBars(turn).map((bar) => (
         <Bar key={bar.key} bar={bar} />
       ))}
@@ -18,10 +18,10 @@ export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
 }
 
 function Bar({ bar }: { readonly bar: TurnBar }): ReactNode {
-  const texts = useTexts()
+  const strings = useStrings()
   const { of, from, to, ms } = bar
   const call = 'call' in of ? of.call : undefined
-  const label = 'call' in of ? titleOf(of.call) : texts.step(of.step + 1)
+  const label = 'call' in of ? titleOf(of.call) : strings.step(of.step + 1)
   const state = call?.state ?? 'running'
   return (
     <li
@@ -32,7 +32,7 @@ function Bar({ bar }: { readonly bar: TurnBar }): ReactNode {
         {call !== undefined && <CallStateIcon state={state} />}
         <bdi>{label}</bdi>
         {call !== undefined && ms !== null && (
-          <span className="hf-visually-hidden">{texts.state[state]}</span>
+          <span className="hf-visually-hidden">{strings.state[state]}</span>
         )}
       </span>
       <span className="hf-bar-track">
@@ -45,7 +45,7 @@ function Bar({ bar }: { readonly bar: TurnBar }): ReactNode {
         />
       </span>
       <span className="hf-bar-time">
-        <bdi>{ms === null ? texts.state[state] : texts.duration(ms)}</bdi>
+        <bdi>{ms === null ? strings.state[state] : strings.duration(ms)}</bdi>
       </span>
     </li>
   )

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type StreamServer, onEachDatabase } from './stream-server-process.ts'
+import { ms, printTable } from './measure.ts'
+
+const megabytes = 60
+
+/** What everybody else notices while one person imports as much as a request may hold (OP7). */
+export async function benchImportPauses(): Promise<void> {
+  const body = writeThread(megabytes * 1_000_000)
+  await onEachDatabase(async (name, server) => {
+    const quiet = await watchWhile(server, 'quiet', () => pause(3_000))
+    const busy = await watchWhile(server, 'busy', () => importInto(server, body))
+    printTable(`${name}: others, while one person imports ${megabytes} MB`, [
+      { what: 'longest pause of a stream, nobody imports', measured: ms(quiet.pauseMs) },
+      { what: 'longest pause of a stream, import (goal 100 ms)', measured: ms(busy.pauseMs) },
+      { what: 'p99 of /api/health, import (goal 100 ms)', measured: ms(busy.healthMs) },
+      { what: 'the import', measured: `${busy.seconds.toFixed(1)} s` },
+    ])
+  })
+}
+
+interface Watched {
+  readonly pauseMs: number
+  readonly healthMs: number
+  readonly seconds: number
+}
+
+/** Follows an answer that never pauses, and asks for the health, as long as the work takes. */
+async function watchWhile(
+  server: StreamServer,
+  name: string,
+  work: () => Promise<unknown>,
+): Promise<Watched> {
+  const left = new AbortController()
+  let longest = 0
+  const reading = (async () => {
+    const message = {
+      id: `m-${name}`,
+      role: 'user',
+      parts: [{ type: 'text', text: 'Say 100000 words' }],
+    }
+    const response = await fetch(`${server.url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: `thread-of-the-${name}-stream`, messages: [message] }),
+      signal: left.signal,
+    })
+    let last: number | undefined
+    for await (const _ of response.body as ReadableStream<Uint8Array>) {
+      const now = performance.now()
+      if (last !== undefined) longest = Math.max(longest, now - last)
+      last = now
+    }
+  })().catch(() => undefined)
+  const times: number[] = []
+  const over = new AbortController()
+  const asking = (async () => {
+    while (!over.signal.aborted) {
+      const begun = performance.now()
+      await (await fetch(`${server.url}/api/health`)).arrayBuffer()
+      times.push(performance.now() - begun)
+      await pause(10)
+    }
+  })()
+  const begun = performance.now()
+  await work()
+  const seconds = (performance.now() - begun) / 1_000
+  over.abort()
+  await asking
+  left.abort()
+  await reading
+  return {
+    pauseMs: longest,
+    healthMs: times.toSorted((left, right) => left - right)[Math.floor(times.length * 0.99)] ?? 0,
+    seconds,
+  }
+}
+
+async function importInto(server: StreamServer, body: string): Promise<void> {
+  const response = await fetch(`${server.url}/api/import`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  if (!response.ok) throw new Error(await response.text())
+  await response.arrayBuffer()
+}
+
+/** One thread, newest first, as list routes answer: all of it is needed to find its order. */
+function writeThread(bytes: number): string {
+  const text = 'What was found, in a few words. '.repeat(32)
+  const messages: string[] = []
+  for (let written = 0, at = Date.UTC(2025, 0, 1), nth = 0; written < bytes; nth++) {
+    const date = (offset: number) => new Date((at += 1_000) + offset).toISOString()
+    const question = { id: `u-${nth}`, role: 'user', content: 'Look.', createdAt: date(0) }
+    const call = { id: `c-${nth}`, name: 'search', args: { q: nth }, result: { text } }
+    const toolCalls = [{ ...call, status: 'completed' }]
+    const answer = {
+      id: `a-${nth}`,
+      role: 'assistant',
+      content: text,
+      createdAt: date(500),
+      toolCalls,
+    }
+    for (const message of [question, answer]) {
+      messages.push(JSON.stringify(message))
+      written += messages.at(-1)?.length ?? 0
+    }
+  }
+  return `{"id":"imported-while-others-stream","messages":[${messages.toReversed().join(',')}]}`
+}

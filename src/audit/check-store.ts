@@ -1,0 +1,181 @@
+import { assertNever } from '../core/assert-never.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { AuditThread, TurnHome } from '../store/audit.ts'
+import type { Store } from '../store/store.ts'
+import { ThreadCheck } from './check-thread.ts'
+import { isSameProblem, type Problem } from './problem.ts'
+import { type RepairContext, repairThread } from './repair-thread.ts'
+
+/** Options of `checkStore`. */
+export interface CheckOptions {
+  /**
+   * Mends what can be mended, thread by thread, and records each change.
+   * @default false
+   */
+  readonly repair?: boolean
+  /**
+   * The clock by which a turn counts as silent, and which repairs are dated by.
+   * @default Date.now
+   */
+  readonly now?: () => number
+  /** Called for each problem, once it is known whether it could be mended. */
+  readonly onProblem?: (problem: Problem, isMended: boolean) => void
+  /** Called for each portion of rows that was read, with what was read so far. */
+  readonly onProgress?: (counts: CheckCounts) => void
+}
+/** What a check has read: the threads that exist, and the rows of all tables. */
+export interface CheckCounts {
+  readonly threads: number
+  readonly rows: number
+}
+/** The outcome of a check: `found - mended` problems are left. */
+export interface CheckReport extends CheckCounts {
+  readonly found: number
+  readonly mended: number
+}
+
+/**
+ * Recomputes every thread from its events and reports each row that does not agree (CR6). One pass over
+ * one snapshot, so that what others write meanwhile is never taken for damage.
+ */
+export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
+  const { audit } = store
+  if (audit === undefined) {
+    throw new HoldfastError(
+      'bad-request',
+      `A store of the kind "${store.kind}" has no rows to check.`,
+    )
+  }
+  const { now = Date.now, repair = false, onProblem, onProgress } = options
+  const shared = findSecondHomes(await audit.findSharedTurns())
+  const context: CheckContext = { store, audit, now, shared }
+  const counts = { threads: 0, rows: 0, found: 0, mended: 0 }
+  const report = (problem: Problem, isMended: boolean) => {
+    counts.found++
+    if (isMended) counts.mended++
+    onProblem?.(problem, isMended)
+  }
+
+  const onRows = (rows: number) => {
+    counts.rows += rows
+    onProgress?.(counts)
+  }
+  for await (const finding of findProblems(context, undefined, onRows)) {
+    if (finding.thread !== null) counts.threads++
+    if (finding.problems.length === 0) continue
+    const left = repair ? await mend(context, finding) : finding.problems
+    const isLeft = (problem: Problem) => left.some((other) => isSameProblem(problem, other))
+    for (const problem of finding.problems) report(problem, !isLeft(problem))
+    const isNew = (problem: Problem) =>
+      !finding.problems.some((other) => isSameProblem(problem, other))
+    for (const problem of left.filter(isNew)) report(problem, false)
+  }
+  // Last, so that what could be mended is no longer among them.
+  const isLeft = counts.found > counts.mended
+  for (const what of await audit.findFaults()) {
+    // A row that its table would refuse has been named above, by what is wrong with it.
+    if (isLeft && what.includes('constraint failed')) continue
+    report({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
+  }
+  return counts
+}
+
+/** One repair may reveal the next problem: a turn that is found to be running is then found to be stuck. */
+const mostRounds = 5
+
+/** Returns the problems that are left when nothing more can be mended. */
+async function mend(context: CheckContext, finding: Finding): Promise<readonly Problem[]> {
+  const { audit, now } = context
+  if (finding.thread === null) {
+    for (const { mend: how } of finding.problems) {
+      if (how.kind === 'remove-orphans') await audit.removeOrphans(how.key, now())
+    }
+    return []
+  }
+  let found: Finding | undefined = finding
+  for (let round = 0; round < mostRounds; round++) {
+    if (found?.thread == null || found.problems.length === 0) return []
+    if (found.problems.every(({ mend: how }) => how.kind === 'none')) break
+    const { threadId, seq } = found.thread
+    await repairThread(context, threadId, seq, found.problems)
+    found = await findAgain(context, threadId)
+  }
+  return found?.problems ?? []
+}
+
+async function findAgain(context: CheckContext, threadId: ThreadId): Promise<Finding | undefined> {
+  for await (const finding of findProblems(context, threadId)) return finding
+  return undefined
+}
+
+/** The first home of each turn keeps the id; for every other one, the thread that keeps it. */
+function findSecondHomes(homes: readonly TurnHome[]): SharedTurns {
+  const keepers = new Map<MessageId, ThreadId>()
+  const shared = new Map<ThreadId, Map<MessageId, ThreadId>>()
+  for (const { turnId, threadId } of homes) {
+    const keeper = keepers.get(turnId)
+    if (keeper === undefined) keepers.set(turnId, threadId)
+    else if (keeper !== threadId) {
+      const inThread = shared.get(threadId) ?? new Map<MessageId, ThreadId>()
+      shared.set(threadId, inThread.set(turnId, keeper))
+    }
+  }
+  return shared
+}
+
+interface CheckContext extends RepairContext {
+  readonly shared: SharedTurns
+}
+
+/** Of each thread, the turns whose id another thread has and keeps, with that thread. */
+type SharedTurns = ReadonlyMap<ThreadId, ReadonlyMap<MessageId, ThreadId>>
+
+/** What was found in one thread; `thread` is null for rows that no thread has. */
+interface Finding {
+  readonly thread: AuditThread | null
+  readonly problems: readonly Problem[]
+}
+
+/** One pass over all threads, or over one, in one snapshot. */
+async function* findProblems(
+  { audit, now, shared }: CheckContext,
+  only?: ThreadId,
+  onRows: (rows: number) => void = () => {},
+): AsyncGenerator<Finding> {
+  let check: ThreadCheck | undefined
+  const finish = (): Finding | undefined =>
+    check === undefined ? undefined : { thread: check.thread, problems: check.finish() }
+  for await (const rows of audit.scan(only)) {
+    onRows(rows.length)
+    for (const row of rows) {
+      switch (row.kind) {
+        case 'thread': {
+          const finding = finish()
+          if (finding !== undefined) yield finding
+          check = new ThreadCheck(row, now(), shared.get(row.threadId))
+          break
+        }
+        case 'message':
+          check?.addMessage(row)
+          break
+        case 'event':
+          check?.addEvent(row)
+          break
+        case 'orphan-call':
+          check?.addOrphanCall(row.callId)
+          break
+        case 'orphan-rows': {
+          const what = `${row.rows} rows of a thread (${row.key}) that does not exist.`
+          const mend = { kind: 'remove-orphans', key: row.key } as const
+          yield { thread: null, problems: [{ kind: 'orphan-rows', threadId: null, what, mend }] }
+          break
+        }
+        default:
+          assertNever(row)
+      }
+    }
+  }
+  const finding = finish()
+  if (finding !== undefined) yield finding
+}

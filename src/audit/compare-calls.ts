@@ -1,0 +1,195 @@
+import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
+import { outcomeAtEnd } from '../core/change-call.ts'
+import type { CallId, Seq } from '../core/ids.ts'
+import { isJsonObject } from '../core/json.ts'
+import { type CallLifecycle, lifecycleOf } from '../core/lifecycle.ts'
+import { callsOf, type Turn } from '../core/message.ts'
+import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
+import { isInFlight } from '../store/plan-commit.ts'
+import { readStoredJson } from '../store/stored-output.ts'
+import { toSnapshot } from '../store/turn-snapshot.ts'
+import type { Problem, ProblemKind } from './problem.ts'
+
+export interface ExpectedTurn {
+  readonly row: AuditMessage
+  readonly turn: Turn
+  /** The event that gave a call its result, where it is not in the body. */
+  readonly settledBy: ReadonlyMap<CallId, AuditEvent>
+}
+
+/** A call and its order among those of its turn, as `planCommit` numbers them. */
+interface PlacedCall {
+  readonly call: Call
+  readonly order: Seq
+}
+
+type Found = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
+
+/** Compares the calls of a turn, as its events have them, with the rows of the calls. */
+export function compareCalls(expected: ExpectedTurn): readonly Found[] {
+  const { row, turn } = expected
+  const rows = new Map(row.calls.map((call) => [call.callId, call]))
+  const closed = new Map<CallId, Call>()
+  const found: Found[] = []
+  let order = turn.seq
+  for (const call of callsOf(turn)) {
+    order++
+    const mine = rows.get(call.id)
+    rows.delete(call.id)
+    found.push(...compareCall(expected, { call, order }, mine, closed))
+  }
+  for (const { callId, name } of rows.values()) {
+    const what = `A call of "${name}" that nothing in the turn knows of.`
+    found.push(toFound(expected, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]))
+  }
+  const [first, ...more] = found
+  if (closed.size === 0 || first === undefined) return found
+  // The body is one row: it is written once, with every call that is closed here.
+  const body = toSnapshot(replaceCalls(turn, closed))
+  const changes = [...first.changes, { kind: 'set-message', seq: row.seq, body } as const]
+  return [{ ...first, changes }, ...more]
+}
+
+function compareCall(
+  expected: ExpectedTurn,
+  placed: PlacedCall,
+  row: AuditCall | undefined,
+  closed: Map<CallId, Call>,
+): readonly Found[] {
+  const { turn } = expected
+  const { call } = placed
+  const { progress } = turn
+  const callId = call.id
+  const life = lifecycleOf(call)
+  if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
+    const lost = loseResult(expected, call, closed)
+    const what = `The call of "${call.name}" succeeded and its result is not there.`
+    return [
+      toFound(expected, 'missing-result', callId, what, [
+        ...lost.changes,
+        toCallChange(expected, placed, row, lost.life),
+      ]),
+    ]
+  }
+  if (progress.status === 'ended' && isOpenCall(call)) {
+    const outcome = outcomeAtEnd(progress.ending, call)
+    const { endedAt } = progress
+    closed.set(callId, { ...call, ...outcome, endedAt })
+    const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
+    return [
+      toFound(expected, 'open-call', callId, what, [
+        toCallChange(expected, placed, row, outcome.state),
+      ]),
+    ]
+  }
+  if (isFalselyUnknown(turn, call) && expected.settledBy.get(callId) === undefined) {
+    closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
+    const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
+    return [
+      toFound(expected, 'false-unknown', callId, what, [
+        toCallChange(expected, placed, row, 'interrupted'),
+      ]),
+    ]
+  }
+  // While its turn runs, a call between the model and its result has no row, or one from before.
+  const mayLag = progress.status === 'running' && isInFlight(life)
+  if (mayLag && (row === undefined || row.output === 'none')) return []
+  if (row === undefined) {
+    const what = `The call of "${call.name}" has no row of its own.`
+    return [
+      toFound(expected, 'missing-call', callId, what, [toCallChange(expected, placed, row, life)]),
+    ]
+  }
+  return compareRow(expected, row, life)
+}
+
+/**
+ * What a loop of the host's own left open when it was done, as version 0.1 stored it: nothing stopped, and no
+ * person can find out what became of a call that was never run.
+ */
+const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
+  recorded === true &&
+  progress.status === 'ended' &&
+  progress.ending.kind === 'completed' &&
+  call.state === 'unknown' &&
+  call.resolution === undefined
+
+function compareRow(expected: ExpectedTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
+  const { callId, name } = row
+  const change = { kind: 'set-call', callId, life } as const
+  if (life !== 'succeeded' && row.output !== 'none') {
+    const what = `The call of "${name}" is ${life} and has a result.`
+    return [toFound(expected, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
+  }
+  if (life !== row.life) {
+    const isOver = expected.turn.progress.status === 'ended'
+    const kind =
+      isOver && row.life !== 'skipped' && isOpenState(row.life) ? 'open-call' : 'life-differs'
+    const what = `The row of the call of "${name}" says ${row.life}, its events say ${life}.`
+    return [toFound(expected, kind, callId, what, [change])]
+  }
+  const quotes = (['input', 'output', 'modelOutput'] as const).filter(
+    (column) => row[column] === 'broken',
+  )
+  if (quotes.length === 0) return []
+  const what = `Of the call of "${name}", ${quotes.join(' and ')} cannot be read as JSON.`
+  return [
+    toFound(expected, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }]),
+  ]
+}
+
+/** Nothing can bring a result back; what can be mended is that it is said to be there. */
+function loseResult(
+  { settledBy }: ExpectedTurn,
+  call: Call,
+  closed: Map<CallId, Call>,
+): { readonly life: CallLifecycle; readonly changes: readonly RowChange[] } {
+  const event = settledBy.get(call.id)
+  if (event === undefined) {
+    const { output, modelOutput, ...rest } = call as Extract<Call, { state: 'succeeded' }>
+    closed.set(call.id, { ...rest, state: 'interrupted', cause: 'crashed' })
+    return { life: 'interrupted', changes: [] }
+  }
+  const payload = readStoredJson(event.payload)
+  const stored = isJsonObject(payload) ? payload : {}
+  const resolution = isJsonObject(stored.resolution) ? stored.resolution : undefined
+  const truth =
+    resolution === undefined
+      ? { ...stored, outcome: { state: 'interrupted', cause: 'crashed' } }
+      : { ...stored, resolution: { ...resolution, kind: 'skip' } }
+  const { seq, turn, at } = event
+  return {
+    life: resolution === undefined ? 'interrupted' : 'skipped',
+    changes: [{ kind: 'set-event', seq, turn, at, payload: JSON.stringify(truth) }],
+  }
+}
+
+function toCallChange(
+  { row: { messageId: turnId, seq } }: ExpectedTurn,
+  { call, order }: PlacedCall,
+  row: AuditCall | undefined,
+  life: CallLifecycle,
+): RowChange {
+  const { id: callId, name } = call
+  if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }
+  const input = call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null
+  return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, life, input }
+}
+
+function toFound(
+  { row }: ExpectedTurn,
+  kind: ProblemKind,
+  callId: CallId,
+  what: string,
+  changes: readonly RowChange[],
+): Found {
+  return { kind, messageId: row.messageId, callId, what, changes }
+}
+
+function replaceCalls(turn: Turn, closed: ReadonlyMap<CallId, Call>): Turn {
+  const steps = turn.steps.map((step) => ({
+    ...step,
+    parts: step.parts.map((part) => (part.type === 'call' ? (closed.get(part.id) ?? part) : part)),
+  }))
+  return { ...turn, steps }
+}

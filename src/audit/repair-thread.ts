@@ -1,0 +1,103 @@
+import { assertNever } from '../core/assert-never.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { RepairStep, StoreAudit } from '../store/audit.ts'
+import { commitAppend } from '../store/commit-append.ts'
+import type { LeaseUse } from '../store/lease.ts'
+import type { Store } from '../store/store.ts'
+import type { Problem } from './problem.ts'
+
+export interface RepairContext {
+  readonly store: Store
+  readonly audit: StoreAudit
+  readonly now: () => number
+}
+
+/** Rows first, since an append is planned on what is read from them. Whether it helped shows when the thread is checked again. */
+export async function repairThread(
+  context: RepairContext,
+  threadId: ThreadId,
+  seq: Seq,
+  problems: readonly Problem[],
+): Promise<void> {
+  const steps = problems.flatMap(({ kind, what, mend }): readonly RepairStep[] =>
+    mend.kind === 'rows'
+      ? mend.changes.map((change) => ({ ...change, problem: kind, note: what }))
+      : [],
+  )
+  const { audit, now } = context
+  if (steps.length > 0) {
+    const repaired = await audit.repair({ threadId, expectedSeq: seq, at: now(), steps })
+    if (repaired === 'stale') return
+  }
+  for (const problem of problems) await append(context, threadId, problem)
+}
+
+async function append(context: RepairContext, threadId: ThreadId, problem: Problem): Promise<void> {
+  const { kind, mend } = problem
+  switch (mend.kind) {
+    case 'rows':
+    case 'remove-orphans':
+    case 'none':
+      return
+    case 'close-turn':
+      if (!(await closeTurn(context, threadId, mend.turnId))) return
+      break
+    case 'release-lease':
+      await useLease(context, threadId, mend.turnId)
+      break
+    default:
+      assertNever(mend)
+  }
+  const thread = await context.store.readThread(threadId)
+  if (thread === null) return
+  const steps = [{ kind: 'record', problem: kind, note: problem.what } as const]
+  const at = context.now()
+  await context.audit.repair({ threadId, expectedSeq: thread.seq, at, steps })
+}
+
+async function closeTurn(
+  context: RepairContext,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<boolean> {
+  const { store, now } = context
+  const found = await store.findTurn(turnId)
+  if (found === null || found.threadId !== threadId) return false
+  const { turn, seq: expectedSeq } = found
+  if (turn.progress.status === 'ended') return false
+  const events = planTurnEnd(turn, { kind: 'interrupted' }, now())
+  const end = { threadId, events, expectedSeq, turns: [turn] }
+  const taken = await commitAppend(store, { ...end, lease: toLease(turnId) })
+  if (taken.kind === 'appended') return release(store, threadId, taken.fence)
+  if (taken.kind !== 'leased' || taken.turnId === turnId) return false
+  // Another turn of the thread runs, and is not touched.
+  return (await commitAppend(store, end)).kind === 'appended'
+}
+
+async function useLease(
+  { store }: RepairContext,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<boolean> {
+  const taken = await commitAppend(store, { threadId, events: [], lease: toLease(turnId) })
+  return taken.kind === 'appended' && release(store, threadId, taken.fence)
+}
+
+/** Refused while anyone holds it: a run that came back to life in the meantime is left alone. */
+const toLease = (turnId: MessageId): LeaseUse => ({
+  kind: 'acquire',
+  holder: 'holdfast check',
+  ttlMs: 10_000,
+  turnId,
+})
+
+async function release(
+  store: Store,
+  threadId: ThreadId,
+  fence: number | undefined,
+): Promise<boolean> {
+  if (fence === undefined) return false
+  const lease = { kind: 'release', fence } as const
+  return (await commitAppend(store, { threadId, events: [], lease })).kind === 'appended'
+}

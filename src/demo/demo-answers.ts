@@ -1,0 +1,92 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { demoSource } from './demo-data.ts'
+import type { DemoResult } from './demo-prompt.ts'
+
+/** What the model says about what its tools gave it. */
+export function reportResults(results: readonly DemoResult[]): string {
+  const numbered = results.filter(({ name, outcome }) => name === 'numbered_tool' && outcome.ok)
+  const others = results.filter((result) => !numbered.includes(result))
+  const lines = others.filter(isWorthALine).map(reportResult)
+  if (numbered.length > 0) {
+    lines.push(numbered.length === 1 ? 'One tool answered.' : `${numbered.length} tools answered.`)
+  }
+  return lines.join('\n\n')
+}
+
+/** Of a search whose notes were read, the notes are told. */
+const isWorthALine = (result: DemoResult, _: number, all: readonly DemoResult[]): boolean =>
+  result.name !== 'search_notes' || !all.some(({ name }) => name === 'read_note')
+
+function reportResult({ name, input, outcome }: DemoResult): string {
+  if (!outcome.ok) return reportFailure(name, isJsonObject(input) ? input : {}, outcome.error)
+  const value = isJsonObject(outcome.value) ? outcome.value : {}
+  const asked = isJsonObject(input) ? input : {}
+  // A person who says that a call was done may say nothing of what came of it.
+  const field = (key: string): string => show(value[key] ?? asked[key])
+  switch (name) {
+    case 'get_weather':
+      return `It is ${field('temperatureC')} °C and ${field('condition').toLowerCase()} in ${field('city')} (${sourceOf(value)}).`
+    case 'get_time':
+      return `It is ${field('localTime')} in ${field('city')} (${field('timeZone')}).`
+    case 'get_stock':
+      return `${field('ticker')} stands at ${field('price')} ${field('currency')}, ${field('changePercent')} % on the day (demo data).`
+    case 'get_afl_code':
+      return `Here is AFL code for ${field('subject')}:\n\n\`\`\`afl\n${field('code')}\n\`\`\``
+    case 'search_notes':
+      return `There is nothing about “${field('query')}” in your notes.`
+    case 'read_note':
+      return `Your note “${field('title')}” says: ${field('text')}`
+    case 'delete_note':
+      return `I deleted the note “${field('title')}”.`
+    case 'charge_card':
+      return `I charged ${field('amount')} ${field('currency')} to the demo card.`
+    case 'slow_tool':
+      return `The slow tool took ${field('seconds')} seconds.`
+    default:
+      return `\`${name}\` gave: ${JSON.stringify(outcome.value)}`
+  }
+}
+
+function reportFailure(name: string, input: JsonObject, error: string): string {
+  const [, feedback] = /The user said: (.+)$/s.exec(error) ?? []
+  const what = typeof input.title === 'string' ? `the note “${input.title}”` : `\`${name}\``
+  if (error.startsWith('The user declined')) {
+    const reason = feedback === undefined ? '' : ` You said: ${feedback}`
+    return `You declined, so I left ${what} alone.${reason}`
+  }
+  return `I have no result for ${what}: ${error}`
+}
+
+/** A host may have put a tool with real data in the place of the demo's. */
+const sourceOf = ({ source }: JsonObject): string =>
+  typeof source === 'string' && source !== demoSource ? source : 'demo data'
+
+const show = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null)
+
+export const talk = (text: string, messages: number): string =>
+  [
+    `You said: “${text}”. That was message ${messages} of this conversation.`,
+    'I am a demo model without a network. Ask me for the **weather in Paris**, the **time in Tokyo and weather there**,',
+    'a **stock ACME**, **AFL code for a moving average**, to **search my notes for milk**, to **delete note Travel**,',
+    'to **call 5 tools**, or to **write a long answer**.',
+  ].join(' ')
+
+const subjects = ['facts', 'folds', 'views', 'pages', 'leases', 'approvals', 'tools', 'ends']
+
+/** Several screens, with the kinds of text that an interface must be able to draw. */
+export function longAnswer(): string {
+  const sections = subjects.map((subject, index) =>
+    [
+      `## ${index + 1}. About ${subject}`,
+      `This part is about ${subject}. It is written by a demo model, so it says little and takes its time.`,
+      `Whatever is said here about ${subject} was stored before you could read it, and a reload shows the same words.`,
+      `- The first thing about ${subject}\n- The second thing about ${subject}\n- *The third*, with \`code\``,
+      index === 0 ? '| column | value |\n|---|---|\n| one | 1 |\n| two | 2 |' : '',
+      index === 1 ? '```ts\nconst turn = foldTurn(emptyTurn(id, 1, 0), events)\n```' : '',
+    ]
+      .filter((paragraph) => paragraph !== '')
+      .join('\n\n'),
+  )
+  return ['# A long answer', ...sections, 'That was the long answer.'].join('\n\n')
+}

@@ -1,0 +1,96 @@
+import type { LanguageModel } from 'ai'
+import { type Clock, systemClock } from '../engine/clock.ts'
+import { planDemoStep } from './demo-plan.ts'
+import { type DemoCallOptions, type DemoLanguageModel, readDemoPrompt } from './demo-prompt.ts'
+import {
+  callIdOf,
+  type DemoFinish,
+  type DemoUtterance,
+  streamUtterances,
+  toStream,
+} from './demo-stream.ts'
+
+/** Options of {@link demoModel}. */
+export interface DemoModelOptions {
+  /** What the pauses wait with. @default the system clock */
+  readonly clock?: Clock
+  /** The pause before each piece of text or arguments. @default 20 */
+  readonly delayMs?: number
+}
+
+/**
+ * A model that needs no network. What it does follows from the prompt alone: the same message after
+ * the same history gives the same stream. It understands phrases such as “weather in Paris”, “delete note Ideas” and “call 5 tools”,
+ * and answers anything else in text. It calls the tools of {@link createDemoTools} by name.
+ */
+export function demoModel(options: DemoModelOptions = {}): LanguageModel {
+  const { clock = systemClock, delayMs = 20 } = options
+  const model: DemoLanguageModel = {
+    specificationVersion: 'v4',
+    provider: 'holdfast',
+    modelId: 'demo',
+    supportedUrls: {},
+
+    async doStream(call) {
+      const { utterances, finish, calls } = planCall(call)
+      const signal = call.abortSignal
+      return {
+        stream: toStream(
+          streamUtterances(utterances, calls, finish, { clock, delayMs, signal }),
+          signal,
+        ),
+      }
+    },
+
+    async doGenerate(call) {
+      const { utterances, finish, calls } = planCall(call)
+      const content = toContent(utterances, calls)
+      const { finishReason, usage } = finish
+      return { content, finishReason, usage, warnings: [] }
+    },
+  }
+  return model
+}
+
+function planCall(call: DemoCallOptions): {
+  readonly utterances: readonly DemoUtterance[]
+  readonly finish: DemoFinish
+  readonly calls: number
+} {
+  const conversation = readDemoPrompt(call.prompt)
+  const utterances = planDemoStep(conversation)
+  const isCut = utterances.some((utterance) => 'cutInput' in utterance)
+  const hasCall = utterances.some((utterance) => 'call' in utterance)
+  const unified = isCut ? 'length' : hasCall ? 'tool-calls' : 'stop'
+  const finish: DemoFinish = {
+    type: 'finish',
+    finishReason: { unified, raw: unified },
+    usage: countTokens(call.prompt, utterances),
+  }
+  return { utterances, finish, calls: conversation.calls }
+}
+
+/** About what a tokenizer would say, and the same every time. */
+function countTokens(prompt: unknown, utterances: readonly DemoUtterance[]): DemoFinish['usage'] {
+  const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4)
+  const input = tokens(prompt)
+  const output = tokens(utterances)
+  return {
+    inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: output, text: output, reasoning: 0 },
+  }
+}
+
+type Content = Awaited<ReturnType<DemoLanguageModel['doGenerate']>>['content']
+
+function toContent(utterances: readonly DemoUtterance[], callsBefore: number): Content {
+  let calls = callsBefore
+  return utterances.flatMap((utterance): Content => {
+    if ('fails' in utterance) throw new Error(utterance.fails)
+    if ('text' in utterance) return [{ type: 'text', text: utterance.text }]
+    if ('cutInput' in utterance) return []
+    const toolCallId = callIdOf(++calls)
+    const input = JSON.stringify(utterance.input)
+    return [{ type: 'tool-call', toolCallId, toolName: utterance.call, input }]
+  })
+}

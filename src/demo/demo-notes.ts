@@ -1,0 +1,69 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A note of the demo. */
+export interface DemoNote {
+  readonly title: string
+  readonly text: string
+}
+
+/** Where the demo's notes are kept. Titles are compared without regard to case. */
+export interface DemoNotes {
+  list(): Promise<readonly DemoNote[]>
+  /** False if there is no such note. */
+  remove(title: string): Promise<boolean>
+}
+
+const firstNotes: readonly DemoNote[] = [
+  { title: 'Groceries', text: 'Milk, bread, apples, coffee beans and something for Sunday.' },
+  { title: 'Meeting', text: 'Monday at ten: release plan, who writes the notes, coffee.' },
+  { title: 'Travel', text: 'Night train to Vienna on Friday, hotel near the station, passport.' },
+  { title: 'Ideas', text: 'A chat that forgets nothing. A kettle that says how long it takes.' },
+  { title: 'Reading', text: 'Two books on databases, one on birds, and the long novel again.' },
+]
+
+export const sameTitle = (left: string, right: string): boolean =>
+  left.trim().toLowerCase() === right.trim().toLowerCase()
+
+/** The five first notes, kept in memory: deleted ones are back in the next process. */
+export function memoryNotes(): DemoNotes {
+  let notes = firstNotes
+  return {
+    list: () => Promise.resolve(notes),
+    remove(title) {
+      const left = notes.filter((note) => !sameTitle(note.title, title))
+      const wasThere = left.length < notes.length
+      notes = left
+      return Promise.resolve(wasThere)
+    },
+  }
+}
+
+/** Notes as files of a folder, which is made with the first notes where there is none. */
+export function folderNotes(folder: string): DemoNotes {
+  let opened: Promise<void> | undefined
+  const open = async (): Promise<void> => {
+    if ((await mkdir(folder, { recursive: true })) === undefined) return
+    for (const { title, text } of firstNotes) await writeFile(join(folder, `${title}.txt`), text)
+  }
+  const files = async (): Promise<readonly { file: string; title: string }[]> => {
+    await (opened ??= open())
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.txt')).toSorted()
+    return names.map((name) => ({ file: join(folder, name), title: name.slice(0, -4) }))
+  }
+  return {
+    async list() {
+      const found = await files()
+      return Promise.all(
+        found.map(async ({ file, title }) => ({ title, text: await readFile(file, 'utf8') })),
+      )
+    },
+    async remove(title) {
+      // A title is only compared, never made into a path.
+      const found = (await files()).find((each) => sameTitle(each.title, title))
+      if (found === undefined) return false
+      await rm(found.file, { force: true })
+      return true
+    },
+  }
+}

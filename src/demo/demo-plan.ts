@@ -1,0 +1,103 @@
+import { assertNever } from '../core/assert-never.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
+import { longAnswer, reportResults, talk } from './demo-answers.ts'
+import { type DemoTask, parseDemoTask } from './demo-phrases.ts'
+import type { DemoConversation, DemoResult } from './demo-prompt.ts'
+import type { DemoUtterance } from './demo-stream.ts'
+
+/** The next step, from what was asked and what has come of it so far. */
+export function planDemoStep(conversation: DemoConversation): readonly DemoUtterance[] {
+  const task = parseDemoTask(conversation.text)
+  const { results } = conversation
+  if (task.type === 'search-notes') return planSearch(task.query, results)
+  if (results.length === 0) return begin(task, conversation)
+  return task.type === 'no-final-text' ? [] : [{ text: reportResults(results) }]
+}
+
+function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtterance[] {
+  switch (task.type) {
+    case 'weather':
+      return task.cities.map((city) => call('get_weather', { city }))
+    case 'time':
+      return [call('get_time', { city: task.city })]
+    case 'time-and-weather':
+      return [call('get_time', { city: task.city }), call('get_weather', { city: task.city })]
+    case 'stock':
+      return [call('get_stock', { ticker: task.ticker })]
+    case 'afl':
+      return [call('get_afl_code', { subject: task.subject })]
+    case 'delete-notes':
+      return [
+        { text: `You will be asked before anything is deleted.` },
+        ...task.titles.map((title) => call('delete_note', { title })),
+      ]
+    case 'call-many':
+      return Array.from({ length: task.count }, (_, index) =>
+        call('numbered_tool', { number: index + 1 }),
+      )
+    case 'fail-tool':
+      return [
+        call('numbered_tool', { number: 1 }),
+        call('fail_tool', {}),
+        call('numbered_tool', { number: 3 }),
+      ]
+    case 'slow-tool':
+      return [call('slow_tool', { seconds: task.seconds })]
+    case 'charge-card':
+      return [call('charge_card', { amount: task.amount, currency: 'EUR' })]
+    case 'no-final-text':
+      return [call('numbered_tool', { number: 1 }), call('numbered_tool', { number: 2 })]
+    case 'provider-error':
+      return [
+        { text: 'Let me look at the weather first. ' },
+        call('get_weather', { city: 'Paris' }),
+        { text: 'While that is being looked up, I can already say ' },
+        { fails: 'The demo provider failed, as it was asked to.' },
+      ]
+    case 'cut-off':
+      return [
+        { text: 'This answer is about to reach its limit.' },
+        { call: 'get_weather', cutInput: '{"city":"Par' },
+      ]
+    case 'long-answer':
+      return [{ text: goOnFrom(longAnswer(), conversation.said) }]
+    case 'search-notes':
+      return planSearch(task.query, [])
+    case 'talk':
+      return [{ text: talk(task.text, conversation.messages) }]
+    default:
+      return assertNever(task)
+  }
+}
+
+const mostNotes = 2
+
+/** Looks, reads what it found, answers; and says before each what it is about to do. */
+function planSearch(query: string, results: readonly DemoResult[]): readonly DemoUtterance[] {
+  const search = results.find(({ name }) => name === 'search_notes')
+  if (search === undefined) {
+    return [{ text: `Let me search your notes for “${query}”.` }, call('search_notes', { query })]
+  }
+  const titles = search.outcome.ok ? titlesIn(search.outcome.value) : []
+  if (titles.length === 0 || results.some(({ name }) => name === 'read_note')) {
+    return [{ text: reportResults(results) }]
+  }
+  const found = titles.length === 1 ? 'one note' : `${titles.length} notes`
+  return [
+    { text: `I found ${found}. Let me read what stands there.` },
+    ...titles.slice(0, mostNotes).map((title) => call('read_note', { title })),
+  ]
+}
+
+function titlesIn(value: Json): readonly string[] {
+  const found = isJsonObject(value) ? value.results : undefined
+  if (!Array.isArray(found)) return []
+  return found.flatMap((each: Json) =>
+    isJsonObject(each) && typeof each.title === 'string' ? each.title : [],
+  )
+}
+
+const goOnFrom = (whole: string, said: string): string =>
+  whole.startsWith(said) ? whole.slice(said.length) : whole
+
+const call = (name: string, input: Json): DemoUtterance => ({ call: name, input })

@@ -1,0 +1,79 @@
+import type { LanguageModel } from 'ai'
+import type { Json } from '../core/json.ts'
+
+export type DemoLanguageModel = Exclude<LanguageModel, string> & {
+  readonly specificationVersion: 'v4'
+}
+export type DemoCallOptions = Parameters<DemoLanguageModel['doStream']>[0]
+type Prompt = DemoCallOptions['prompt']
+
+/** What the demo model knows: what it was asked last, and what came of its calls since. */
+export interface DemoConversation {
+  readonly text: string
+  readonly results: readonly DemoResult[]
+  /** What it has said since, where it was told to go on. */
+  readonly said: string
+  /** How many calls there have been, in all: the next one's number. */
+  readonly calls: number
+  /** How many messages of the user there have been. */
+  readonly messages: number
+}
+
+export interface DemoResult {
+  readonly name: string
+  readonly input: Json
+  readonly outcome:
+    | { readonly ok: true; readonly value: Json }
+    | { readonly ok: false; readonly error: string }
+}
+
+/** What the engine says for the user when a turn is continued. */
+const goOn = 'Continue from where you stopped.'
+
+export function readDemoPrompt(prompt: Prompt): DemoConversation {
+  let text = ''
+  let said = ''
+  let messages = 0
+  const inputs = new Map<string, Json>()
+  let results: DemoResult[] = []
+  for (const message of prompt) {
+    if (message.role === 'user') {
+      for (const part of message.content) {
+        if (part.type !== 'text' || part.text === goOn) continue
+        text = part.text
+        said = ''
+        messages++
+        results = []
+      }
+    } else if (message.role === 'assistant') {
+      for (const part of message.content) {
+        if (part.type === 'text') said += part.text
+        if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input as Json)
+      }
+    } else if (message.role === 'tool') {
+      for (const part of message.content) {
+        if (part.type !== 'tool-result') continue
+        const input = inputs.get(part.toolCallId) ?? null
+        results.push({ name: part.toolName, input, outcome: toOutcome(part.output) })
+      }
+    }
+  }
+  return { text, said, results, messages, calls: inputs.size }
+}
+
+function toOutcome(output: {
+  readonly type: string
+  readonly value?: unknown
+  readonly reason?: unknown
+}): DemoResult['outcome'] {
+  switch (output.type) {
+    case 'json':
+    case 'text':
+    case 'content':
+      return { ok: true, value: (output.value ?? null) as Json }
+    case 'error-text':
+      return { ok: false, error: String(output.value) }
+    default:
+      return { ok: false, error: JSON.stringify(output.value ?? output.reason ?? 'no result') }
+  }
+}

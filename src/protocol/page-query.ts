@@ -1,0 +1,77 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+
+/** Where an entry of a list stands: whole numbers from the coarsest to the finest, the first from 1. */
+export type Place = readonly number[]
+
+/**
+ * An opaque place in a list: where the page before ended, and a fingerprint of the list it belongs
+ * to, so that a cursor of another thread is refused instead of silently giving another place (PG4).
+ */
+export const toCursor = (list: string, place: number): string => toPlaceCursor(list, [place])
+
+export function parseCursor(list: string, cursor: string): number {
+  const [place, ...rest] = parsePlaceCursor(list, cursor)
+  if (place === undefined || rest.length > 0) throw badCursor()
+  return place
+}
+
+/** The same for a place that takes several numbers to say. */
+export function toPlaceCursor(list: string, place: Place): string {
+  const written = place.map((number) => number.toString(36)).join('.')
+  return `${written}-${fingerprint(`${list}\n${place.join('.')}`)}`
+}
+
+export function parsePlaceCursor(list: string, cursor: string): Place {
+  const [written, print, ...rest] = cursor.split('-')
+  const place = (written ?? '').split('.').map((text) => Number.parseInt(text, 36))
+  const isPlace = place.every((number, index) => isPlaceNumber(number, index === 0 ? 1 : 0))
+  if (!isPlace || rest.length > 0 || print === undefined || toPlaceCursor(list, place) !== cursor) {
+    throw badCursor()
+  }
+  return place
+}
+
+const isPlaceNumber = (value: number, least: number): boolean =>
+  Number.isSafeInteger(value) && value >= least
+
+/** Below 0: the left one stands before the right one. A place that ends early stands first. */
+export function comparePlaces(left: Place, right: Place): number {
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const difference = (left[index] ?? -1) - (right[index] ?? -1)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+const badCursor = (): HoldfastError =>
+  new HoldfastError(
+    'bad-cursor',
+    'This cursor is malformed or belongs to another list. Start again without one.',
+  )
+
+/** FNV-1a: not a secret, only a mark that a mixed-up or mistyped cursor does not carry. */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return (hash >>> 0).toString(36)
+}
+
+/** How many entries a page has when nobody says. */
+export const defaultLimit = 25
+const mostEntries = 200
+
+/** PG5: a limit outside 1–200 is refused, never quietly changed. */
+export function parseLimit(value: unknown, name = 'limit'): number {
+  const limit = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (
+    typeof limit !== 'number' ||
+    !Number.isSafeInteger(limit) ||
+    limit < 1 ||
+    limit > mostEntries
+  ) {
+    throw new HoldfastError('bad-limit', `"${name}" is a whole number from 1 to ${mostEntries}.`)
+  }
+  return limit
+}

@@ -1,0 +1,253 @@
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallLifecycle } from '../core/lifecycle.ts'
+import type {
+  AuditCall,
+  AuditEvent,
+  AuditLease,
+  AuditMessage,
+  AuditRow,
+  JsonColumn,
+} from './audit.ts'
+import { splitBatch } from './event-batch.ts'
+import { parseStoredJson } from './stored-output.ts'
+
+/**
+ * The columns that a scan reads of each table, the same from every database. `key` is what the database
+ * names threads by, and the rows of every table come in its order.
+ */
+export interface AuditTables<Key> {
+  /** One for each thread. */
+  readonly threads: {
+    readonly key: Key
+    readonly threadId: ThreadId
+    readonly ownerId: OwnerId
+    readonly seq: Seq
+    readonly lease: AuditLease | null
+  }
+  /** In order of seq. */
+  readonly messages: Omit<AuditMessage, 'kind' | 'isOpen' | 'isRetired' | 'calls'> & {
+    readonly key: Key
+    readonly isOpen: Flag
+    readonly isRetired: Flag
+  }
+  /** By their first event, then by their last: one row may claim a number inside of another. */
+  readonly events: {
+    readonly key: Key
+    readonly seq: Seq
+    readonly size: number
+    readonly commitSeq: Seq
+    readonly at: number
+    readonly payload: string
+    readonly ofTurn: Flag
+    /** Of the turn that the row names, null where there is none. */
+    readonly turnId: MessageId | null
+    readonly turnSeq: Seq | null
+    readonly bodySeq: Seq | null
+  }
+  /** By the place of their turn, those without a turn last. */
+  readonly calls: {
+    readonly key: Key
+    readonly callId: CallId
+    readonly turnSeq: Seq | null
+    readonly name: string
+    readonly life: CallLifecycle
+    readonly input: string | null
+    readonly output: string | null
+    readonly modelOutput: string | null
+  }
+}
+
+/** SQLite has no booleans. */
+type Flag = boolean | 0 | 1
+
+/** What a database gives to a scan: its tables, read in portions from one snapshot. */
+export interface AuditSource<Key> {
+  readonly compare: (left: Key, right: Key) => number
+  /** Opens a table; each call of what it returns gives the next rows, at most `portion`, none at the end. */
+  open<Table extends keyof AuditTables<Key>>(
+    table: Table,
+    portion: number,
+  ): Fetch<AuditTables<Key>[Table]>
+}
+export type Fetch<Row> = () => Promise<readonly Row[]>
+
+/** How many rows of a table are held at once. A row of events may have a thousand of them. */
+const portions = { threads: 200, messages: 200, events: 20, calls: 200 } as const
+/** How many rows a reader is given at once. */
+const rowsAtOnce = 500
+
+/**
+ * One pass over all tables at once, thread by thread and in order of seq, so that memory does not grow with
+ * the database: no more is held than a portion of each table and the calls of one turn.
+ */
+export async function* mergeAuditRows<Key>(
+  source: AuditSource<Key>,
+): AsyncGenerator<readonly AuditRow[]> {
+  const { compare } = source
+  const threads = new RowCursor(source.open('threads', portions.threads))
+  const messages = new RowCursor(source.open('messages', portions.messages))
+  const events = new RowCursor(splitBatches(source.open('events', portions.events)))
+  const calls = new RowCursor(source.open('calls', portions.calls))
+  const cursors = [threads, messages, events, calls] as const
+  const isOf = (row: { readonly key: Key } | undefined, key: Key) =>
+    row !== undefined && compare(row.key, key) === 0
+  let rows: AuditRow[] = []
+
+  /** Reads calls up to a place: those of the turn there are returned, of any other the turn does not exist. */
+  const readCalls = async (
+    key: Key,
+    upTo: Seq | null,
+    isTurn: boolean,
+  ): Promise<readonly AuditCall[]> => {
+    const found: AuditCall[] = []
+    for (;;) {
+      const wait = calls.load()
+      if (wait !== undefined) await wait
+      const call = calls.head
+      if (call === undefined || !isOf(call, key)) return found
+      const { turnSeq } = call
+      if (upTo !== null && (turnSeq === null || turnSeq > upTo)) return found
+      if (isTurn && turnSeq === upTo) found.push(toAuditCall(call))
+      else rows.push({ kind: 'orphan-call', callId: call.callId })
+      calls.skip()
+    }
+  }
+
+  for (;;) {
+    for (const cursor of cursors) await cursor.load()
+    const heads = cursors.flatMap(({ head }) => head ?? [])
+    const [first] = heads
+    if (first === undefined) break
+    const key = heads.reduce(
+      (least, row) => (compare(row.key, least) < 0 ? row.key : least),
+      first.key,
+    )
+    const thread = threads.head
+    if (thread === undefined || !isOf(thread, key)) {
+      let orphans = 0
+      for (const cursor of [messages, events, calls]) {
+        for (await cursor.load(); isOf(cursor.head, key); await cursor.load()) {
+          orphans++
+          cursor.skip()
+        }
+      }
+      rows.push({ kind: 'orphan-rows', key: String(key), rows: orphans })
+      continue
+    }
+    const { threadId, ownerId, seq, lease } = thread
+    rows.push({ kind: 'thread', threadId, ownerId, seq, lease })
+    threads.skip()
+    for (;;) {
+      // Awaited only where there is something to wait for: this runs for every row.
+      const wait = messages.load() ?? events.load()
+      if (wait !== undefined) {
+        await wait
+        continue
+      }
+      const message = isOf(messages.head, key) ? messages.head : undefined
+      const event = isOf(events.head, key) ? events.head : undefined
+      if (message !== undefined && (event === undefined || message.seq <= event.seq)) {
+        const isTurn = message.role === 'assistant'
+        rows.push({
+          ...message,
+          kind: 'message',
+          isOpen: Boolean(message.isOpen),
+          isRetired: Boolean(message.isRetired),
+          calls: await readCalls(key, message.seq, isTurn),
+        })
+        messages.skip()
+      } else if (event !== undefined) {
+        rows.push(event)
+        events.skip()
+      } else break
+      if (rows.length >= rowsAtOnce) {
+        yield rows
+        rows = []
+      }
+    }
+    await readCalls(key, null, false)
+  }
+  if (rows.length > 0) yield rows
+}
+
+/** The events of one batch after the other. */
+function splitBatches<Key>(
+  fetch: Fetch<AuditTables<Key>['events']>,
+): Fetch<AuditEvent & { readonly key: Key }> {
+  let batches: readonly AuditTables<Key>['events'][] = []
+  let next = 0
+  return async () => {
+    for (;;) {
+      const batch = batches[next++]
+      const events = batch === undefined ? [] : toAuditEvents(batch)
+      if (events.length > 0) return events
+      if (batch !== undefined) continue
+      batches = await fetch()
+      next = 0
+      if (batches.length === 0) return []
+    }
+  }
+}
+
+function toAuditEvents<Key>(
+  batch: AuditTables<Key>['events'],
+): readonly (AuditEvent & { readonly key: Key })[] {
+  const { key, commitSeq, turnId, turnSeq, bodySeq } = batch
+  const ofTurn = Boolean(batch.ofTurn)
+  const turn = turnId === null || turnSeq === null ? null : { turnId, seq: turnSeq, bodySeq }
+  return splitBatch(batch).map(({ seq, at, line: payload }) => ({
+    kind: 'event',
+    key,
+    seq,
+    commitSeq,
+    ofTurn,
+    turn,
+    at,
+    payload,
+  }))
+}
+
+const toAuditCall = (row: AuditTables<unknown>['calls']): AuditCall => ({
+  callId: row.callId,
+  name: row.name,
+  life: row.life,
+  input: judgeJson(row.input),
+  output: judgeJson(row.output),
+  modelOutput: judgeJson(row.modelOutput),
+})
+
+function judgeJson(text: string | null): JsonColumn {
+  if (text === null) return 'none'
+  return parseStoredJson(text) === undefined ? 'broken' : 'json'
+}
+
+/** Rows that come in portions, looked at one by one. */
+class RowCursor<Row> {
+  readonly #fetch: Fetch<Row>
+  #rows: readonly Row[] = []
+  #next = 0
+  #isOver = false
+
+  constructor(fetch: Fetch<Row>) {
+    this.#fetch = fetch
+  }
+
+  /** Must have ended before `head` is read. Most of the time there is nothing to wait for. */
+  load(): Promise<void> | undefined {
+    return this.#next < this.#rows.length || this.#isOver ? undefined : this.#fetchNext()
+  }
+
+  get head(): Row | undefined {
+    return this.#rows[this.#next]
+  }
+
+  skip(): void {
+    this.#next++
+  }
+
+  async #fetchNext(): Promise<void> {
+    this.#rows = await this.#fetch()
+    this.#next = 0
+    this.#isOver = this.#rows.length === 0
+  }
+}

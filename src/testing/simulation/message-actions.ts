@@ -1,0 +1,171 @@
+import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import type { SendRequest, SendResult } from '../../engine/send.ts'
+import { userText } from './check-views.ts'
+import type { Cluster } from './cluster.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+
+/** What users do with messages. Remembers which were accepted, so that `checkEnd` can look for them. */
+export interface MessageActions {
+  readonly accepted: ReadonlyMap<ThreadId, ReadonlySet<MessageId>>
+  send(threadId: ThreadId, process: SimulatedProcess): void
+  /** Sends a message again under its id, as a client does that got no answer. */
+  repeat(threadId: ThreadId, process: SimulatedProcess): void
+  edit(threadId: ThreadId, process: SimulatedProcess): void
+  regenerate(threadId: ThreadId, process: SimulatedProcess): void
+  continue(threadId: ThreadId, process: SimulatedProcess): void
+}
+
+export function createMessageActions(cluster: Cluster): MessageActions {
+  const { random, requests, report, count } = cluster
+  const accepted = new Map<ThreadId, Set<MessageId>>()
+  const tried = new Map<ThreadId, MessageId[]>()
+
+  const isStored = (threadId: ThreadId, id: MessageId): boolean =>
+    cluster
+      .oracleOf(threadId)
+      .events.some(
+        (event) =>
+          event.type === 'message-added' &&
+          event.messageId === id &&
+          JSON.stringify(event.parts).includes(userText(id)),
+      )
+
+  const submit = (process: SimulatedProcess, request: SendRequest) => {
+    const { threadId, message } = request
+    const attempts = tried.get(threadId) ?? []
+    tried.set(threadId, [...attempts, message.id])
+    const isFirst = !attempts.includes(message.id)
+    const replaces = request.replaces === undefined ? '' : ` for ${request.replaces}`
+    requests.submit<SendResult>({
+      process: process.name,
+      label: `send ${message.id}${replaces} to ${threadId}`,
+      send: () => process.holdfast.send(request),
+      faults: ['message-not-found'],
+      onAnswer(answer) {
+        switch (answer.kind) {
+          case 'started':
+          case 'joined':
+          case 'repeated':
+            if (answer.kind !== 'started') count('message-repeated')
+            if (!isStored(threadId, message.id)) report('LG6', `${message.id} was not stored`)
+            accepted.set(threadId, (accepted.get(threadId) ?? new Set()).add(message.id))
+            return
+          case 'run-active': {
+            count('message-refused')
+            const again = tried.get(threadId)?.filter((id) => id === message.id).length ?? 0
+            if (isFirst && again === 1 && isStored(threadId, message.id)) {
+              report('RS5', `${message.id} was refused and stored all the same`)
+            }
+            return
+          }
+          default:
+            report('LG6', `${message.id}: ${answer.kind}`)
+        }
+      },
+    })
+  }
+
+  const messageOf = (id: MessageId): SendRequest['message'] => ({
+    id,
+    parts: [{ type: 'text', text: userText(id) }],
+  })
+  const shownTo = (threadId: ThreadId) => cluster.oracleOf(threadId).view.messages
+
+  return {
+    accepted,
+    send(threadId, process) {
+      submit(process, { threadId, message: messageOf(parseMessageId(cluster.newId('user'))) })
+    },
+    repeat(threadId, process) {
+      const ids = tried.get(threadId) ?? []
+      const isRetired = (id: MessageId) =>
+        isStored(threadId, id) && !shownTo(threadId).some((message) => message.id === id)
+      // No client sends a message again that was edited away.
+      const candidates = ids.slice(-8).filter((id) => !isRetired(id))
+      if (candidates.length === 0) return
+      submit(process, { threadId, message: messageOf(random.pick(candidates)) })
+    },
+    edit(threadId, process) {
+      const users = shownTo(threadId).filter(({ role }) => role === 'user')
+      if (users.length === 0) return
+      const replaces = random.pick(users).id
+      const id = random.chance(0.5) ? replaces : parseMessageId(cluster.newId('user'))
+      count('edit')
+      submit(process, { threadId, message: messageOf(id), replaces })
+    },
+    regenerate(threadId, process) {
+      const turns = shownTo(threadId).filter(({ role }) => role === 'assistant')
+      const target = random.chance(0.5) || turns.length === 0 ? undefined : random.pick(turns).id
+      requests.submit({
+        process: process.name,
+        label: `regenerate ${target ?? 'the last'} of ${threadId}`,
+        send: () =>
+          process.holdfast.regenerate({
+            threadId,
+            ...(target === undefined ? {} : { messageId: target }),
+          }),
+        faults: ['message-not-found'],
+        onAnswer(answer) {
+          if (answer.kind === 'started') count('regenerate')
+        },
+      })
+    },
+    continue(threadId, process) {
+      requests.submit({
+        process: process.name,
+        label: `continue ${threadId}`,
+        send: () => process.holdfast.continue(threadId),
+        onAnswer(answer) {
+          if (answer.kind === 'continued') count('continue')
+        },
+      })
+    },
+  }
+}
+
+/** A user stops what runs or waits in a thread, through any process (ST1, ST1a). */
+export function stop(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
+  const oracle = cluster.oracleOf(threadId)
+  const { seq } = oracle.view
+  const before = oracle.lease
+  const running = [...oracle.turns.values()]
+    .filter(({ progress }) => progress.status === 'running')
+    .map(({ id }) => id)
+  const last = oracle.view.messages.at(-1)
+  const waiting = last?.role === 'assistant' && last.progress.status === 'waiting' ? last.id : null
+  const isGoingAgain = (id: MessageId) =>
+    oracle.events.some(
+      (event) => event.seq > seq && event.type === 'turn-resumed' && event.turnId === id,
+    )
+  cluster.requests.submit({
+    process: process.name,
+    label: `stop ${threadId}`,
+    send: () => process.holdfast.stop(threadId),
+    onAnswer(answer) {
+      if (answer.kind === 'no-thread') cluster.report('ST1', `${threadId} was not found`)
+      if (answer.kind === 'idle') {
+        const isSame = before !== null && oracle.lease?.fence === before.fence
+        if (isSame) cluster.report('ST1', `${threadId} was called idle while it ran`)
+        if (waiting !== null && oracle.view.seq === seq) {
+          cluster.report('ST1a', `${waiting} was called idle while it waited`)
+        }
+        return
+      }
+      if (waiting !== null) {
+        cluster.count('stop-waiting')
+        const now = oracle.turns.get(waiting)?.progress.status
+        if (now === 'waiting' && !isGoingAgain(waiting)) {
+          cluster.report('ST1a', `${waiting} was called stopped and waits`)
+        }
+      }
+      cluster.count('stop')
+      if (before !== null && before.holder !== process.name) cluster.count('stop-from-elsewhere')
+      for (const id of running) {
+        const now = oracle.turns.get(id)?.progress.status
+        if (now === 'running' && !isGoingAgain(id)) {
+          cluster.report('ST1', `${id} was called stopped and runs`)
+        }
+      }
+    },
+  })
+}

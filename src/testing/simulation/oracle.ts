@@ -1,0 +1,268 @@
+import type { Call, CallState, Decision } from '../../core/call.ts'
+import {
+  isTurnEvent,
+  type LedgerEvent,
+  type NewTurnEvent,
+  type TurnEvent,
+} from '../../core/event.ts'
+import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
+import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
+import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { Part, Turn } from '../../core/message.ts'
+import type { Append } from '../../store/plan-commit.ts'
+import type { AppendResult } from '../../store/store.ts'
+
+/** A rule that was seen broken. */
+export interface Violation {
+  /** The rule of docs/spec.md that was broken. */
+  readonly rule: string
+  readonly message: string
+  /** How many scheduled tasks had run before. */
+  readonly step: number
+}
+
+/** Reports a broken rule; the first one ends the simulation. */
+export type Report = (rule: string, message: string) => void
+
+/**
+ * Holds the expected state of one thread: it sees every append between the processes and the store, in the order
+ * of commits, and folds it apart from both. Pages, viewers, prompts and tool runs are compared with it.
+ */
+export interface Oracle {
+  readonly view: ThreadView
+  readonly events: readonly LedgerEvent[]
+  /** Every turn that was ever started, retired ones too. */
+  readonly turns: ReadonlyMap<MessageId, Turn>
+  readonly decisions: ReadonlyMap<CallId, Decision>
+  /** Null: nobody runs the thread. */
+  readonly lease: ObservedLease | null
+  /** The seq of the last commit under the lease. What others appended since, the run may not know yet. */
+  readonly runSeq: Seq
+  /** The view after the commit that ended with this seq; undefined if no commit did. */
+  viewAt(seq: Seq): ThreadView | undefined
+  countOf(type: 'call-started' | 'call-resolved', callId: CallId): number
+  observe(append: Append, result: AppendResult): void
+  /** A stop of the current run was requested: from now on its lease may be taken from a live holder. */
+  stopRequested(): void
+}
+
+export interface ObservedLease {
+  readonly fence: number
+  readonly holder: string
+  readonly until: number
+  /** The same process held the lease before this one, and may not know yet that it lost that. */
+  readonly isAgain: boolean
+}
+
+export interface OracleOptions {
+  readonly now: () => number
+  readonly isAlive: (holder: string) => boolean | undefined
+  readonly fold: typeof foldThread
+  readonly report: Report
+}
+
+type Appended = Extract<AppendResult, { readonly kind: 'appended' }>
+
+export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle {
+  const { report, now } = options
+  const views = new Map<Seq, ThreadView>([[0, { seq: 0, messages: [] }]])
+  const turns = new Map<MessageId, Turn>()
+  const decisions = new Map<CallId, Decision>()
+  const counts = new Map<string, number>()
+  const events: LedgerEvent[] = []
+  let view = views.get(0) as ThreadView
+  let lease: ObservedLease | null = null
+  let fence = 0
+  let stoppedFence = 0
+  let runSeq: Seq = 0
+
+  const observeLease = (append: Append, result: Appended) => {
+    const use = append.lease
+    if (use === undefined) {
+      const unleased = append.events.find((event) => isTurnEvent(event) && isRunEvent(event))
+      if (unleased !== undefined) report('CR2', `${unleased.type} was written without the lease`)
+      return
+    }
+    if (use.kind === 'acquire') {
+      const isHeld =
+        lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
+      if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
+      if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
+      fence = result.fence ?? fence
+      const isAgain = lease?.holder === use.holder
+      lease = { fence, holder: use.holder, until: now() + use.ttlMs, isAgain }
+      return
+    }
+    if (lease === null || use.fence !== fence) {
+      report('CR2', `fence ${use.fence} wrote when ${lease === null ? 'none' : fence} was held`)
+    }
+    if (use.kind === 'release') lease = null
+    else if (use.renewMs !== undefined && lease !== null) {
+      lease = { ...lease, until: now() + use.renewMs }
+    }
+  }
+
+  const foldInto = (fresh: readonly LedgerEvent[]) => {
+    const resolved = new Set<CallId>()
+    const touched = new Map<MessageId, TurnEvent[]>()
+    for (const event of fresh) {
+      if (!isTurnEvent(event)) continue
+      if ('delta' in event && !event.delta.isWellFormed()) {
+        report('LG8', `half a character was stored as ${event.seq}`)
+      }
+      if (event.type === 'call-decided') {
+        if (decisions.has(event.callId)) report('AP2', `${event.callId} was decided twice`)
+        decisions.set(event.callId, event.decision)
+      }
+      if (event.type === 'call-resolved') resolved.add(event.callId)
+      if (event.type === 'call-started' || event.type === 'call-resolved') {
+        const isCounted = event.type === 'call-started' || event.resolution.kind === 'retry'
+        const key = `${event.type} ${event.callId}`
+        if (isCounted) counts.set(key, (counts.get(key) ?? 0) + 1)
+      }
+      const run = touched.get(event.turnId) ?? []
+      touched.set(event.turnId, [...run, event])
+    }
+    for (const [id, run] of touched) {
+      const before = turns.get(id)
+      const first = run[0] as TurnEvent
+      const after = foldTurn(before ?? emptyTurn(id, first.seq, first.at), run)
+      turns.set(id, after)
+    }
+    const before = view
+    view = options.fold(
+      view,
+      fresh.map((event) => ({ kind: 'event', seq: event.seq, event })),
+    )
+    views.set(view.seq, view)
+    checkProgress(before, fresh, resolved)
+  }
+
+  const checkProgress = (
+    before: ThreadView,
+    fresh: readonly LedgerEvent[],
+    resolved: ReadonlySet<CallId>,
+  ) => {
+    const retired = new Set(
+      fresh.flatMap((event) => (event.type === 'messages-retired' ? event.messageIds : [])),
+    )
+    for (const message of before.messages) {
+      const now = view.messages.find(({ seq }) => seq === message.seq)
+      if (now === message || retired.has(message.id)) continue
+      if (now === undefined) report('CR1', `the message ${message.id} is gone`)
+      else if (message.role === 'assistant' && now.role === 'assistant') {
+        const found = findRegression(message, now, resolved)
+        if (found !== undefined) report(found.rule, found.message)
+      }
+    }
+  }
+
+  return {
+    get view() {
+      return view
+    },
+    events,
+    turns,
+    decisions,
+    get lease() {
+      return lease
+    },
+    get runSeq() {
+      return runSeq
+    },
+    stopRequested() {
+      stoppedFence = fence
+    },
+    viewAt: (seq) => views.get(seq),
+    countOf: (type, callId) => counts.get(`${type} ${callId}`) ?? 0,
+    observe(append, result) {
+      if (append.threadId !== threadId || result.kind !== 'appended') return
+      observeLease(append, result)
+      const { firstSeq, seq } = result
+      if (append.lease !== undefined) runSeq = seq
+      if (firstSeq !== view.seq + 1 || seq !== view.seq + append.events.length) {
+        report('LG1', `after ${view.seq} came ${append.events.length} as ${firstSeq} to ${seq}`)
+      }
+      const fresh = append.events.map((event, index): LedgerEvent => ({
+        ...event,
+        seq: firstSeq + index,
+      }))
+      events.push(...fresh)
+      if (fresh.length > 0) foldInto(fresh)
+    },
+  }
+}
+
+const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
+  'call-decided',
+  'call-resolved',
+  'call-settled',
+  'turn-ended',
+])
+
+/** Events that only the run of a turn may append. */
+const isRunEvent = (event: NewTurnEvent): boolean => !byOthers.has(event.type)
+
+/** How far a call is in its lifecycle. Written apart from the transition table of core, so that a wrong table shows. */
+const rank: Readonly<Record<CallState, number>> = {
+  streaming: 0,
+  'awaiting-approval': 1,
+  ready: 2,
+  running: 3,
+  succeeded: 4,
+  failed: 4,
+  denied: 4,
+  stopped: 4,
+  interrupted: 4,
+  unknown: 4,
+}
+
+/** What a turn lost or took back between two commits (CL2, CR1), or undefined. */
+function findRegression(
+  before: Turn,
+  after: Turn,
+  resolved: ReadonlySet<CallId>,
+): { readonly rule: string; readonly message: string } | undefined {
+  for (const [index, step] of before.steps.entries()) {
+    const next = after.steps[index]
+    if (next === step) continue
+    if (next === undefined || next.parts.length < step.parts.length) {
+      return { rule: 'CR1', message: `step ${index} of ${after.id} lost what it had` }
+    }
+    for (const [place, part] of step.parts.entries()) {
+      const found = findPartRegression(part, next.parts[place] as Part, resolved)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+function findPartRegression(
+  before: Part,
+  after: Part,
+  resolved: ReadonlySet<CallId>,
+): { readonly rule: string; readonly message: string } | undefined {
+  if (before === after) return undefined
+  if (before.type === 'call') {
+    if (after.type !== 'call' || after.id !== before.id) {
+      return { rule: 'CR1', message: `the call ${before.id} is gone from its place` }
+    }
+    const message = findCallRegression(before, after, resolved.has(before.id))
+    return message === undefined ? undefined : { rule: 'CL2', message }
+  }
+  if (before.type === 'text' || before.type === 'reasoning') {
+    if (after.type !== before.type || !after.text.startsWith(before.text)) {
+      return { rule: 'CR1', message: `"${before.text}" is gone from its place` }
+    }
+  }
+  return undefined
+}
+
+function findCallRegression(before: Call, after: Call, isResolved: boolean): string | undefined {
+  if (before.state === 'unknown' && isResolved) return undefined
+  const isEnded = rank[before.state] === 4
+  if (isEnded ? after.state === before.state : rank[after.state] >= rank[before.state]) {
+    return undefined
+  }
+  return `the call ${before.id} went from ${before.state} to ${after.state}`
+}

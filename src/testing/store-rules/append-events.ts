@@ -1,0 +1,63 @@
+import { isTurnEvent, type NewEvent } from '../../core/event.ts'
+import type { MessageId } from '../../core/ids.ts'
+import type { Turn } from '../../core/message.ts'
+import { commitAppend } from '../../store/commit-append.ts'
+import {
+  type Append,
+  type IllegalAppend,
+  planCommit,
+  type PlannedCommit,
+} from '../../store/plan-commit.ts'
+import type { AppendResult, Store } from '../../store/store.ts'
+
+/**
+ * Appends as a writer does that reads first: where the thread stands, and the turns that the events are
+ * about. Without an `expectedSeq` of its own it tries again when somebody was quicker.
+ */
+export async function appendEvents(store: Store, append: Append): Promise<AppendResult> {
+  for (;;) {
+    const result = await commitAppend(store, await prepareAppend(store, append))
+    const isBeaten = result.kind === 'stale' && append.expectedSeq === undefined
+    if (!isBeaten && result.kind !== 'busy') return result
+  }
+}
+
+/** The append with what it must know of the thread, read from the store where it does not say it. */
+export async function prepareAppend(store: Store, append: Append): Promise<Append> {
+  const { threadId, events } = append
+  if (events.length === 0) return append
+  const thread = await store.readThread(threadId)
+  const turns: Turn[] = [...(append.turns ?? [])]
+  for (const id of turnsIn(events)) {
+    if (turns.some((turn) => turn.id === id)) continue
+    const message = await store.readMessage(threadId, id)
+    if (message?.role === 'assistant') turns.push(message)
+  }
+  return { expectedSeq: thread?.seq ?? 0, ...append, turns }
+}
+
+/** A group, each planned on what the store says now; those that may not happen are left out. */
+export async function planAll(
+  store: Store,
+  appends: readonly Append[],
+): Promise<readonly (PlannedCommit | IllegalAppend)[]> {
+  const planned: (PlannedCommit | IllegalAppend)[] = []
+  for (const append of appends) planned.push(planCommit(await prepareAppend(store, append)))
+  return planned
+}
+
+/** Commits what `planAll` has planned, in one group; one result for each append. */
+export async function commitTogether(
+  store: Store,
+  appends: readonly Append[],
+): Promise<readonly AppendResult[]> {
+  const planned = await planAll(store, appends)
+  const legal = planned.filter((commit): commit is PlannedCommit => !('kind' in commit))
+  const results = [...(await store.commit(legal))]
+  return planned.map((commit) =>
+    'kind' in commit ? commit : (results.shift() ?? ({ kind: 'busy' } as const)),
+  )
+}
+
+const turnsIn = (events: readonly NewEvent[]): ReadonlySet<MessageId> =>
+  new Set(events.flatMap((event) => (isTurnEvent(event) ? [event.turnId] : [])))

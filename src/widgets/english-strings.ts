@@ -1,0 +1,94 @@
+import { endingNoteOf } from '../views/ending-note.ts'
+import { savingNoteOf } from '../views/saving-note.ts'
+import { errorTextOf } from '../views/wording.ts'
+import type { Strings } from './strings.ts'
+
+const everythingIsSaved = 'Everything above is saved.'
+
+/** What the widgets say without a `<StringsProvider>`. */
+export const englishStrings: Strings = {
+  thinking: 'Thinking…',
+  working: (tool) => `${tool}…`,
+  used: (count) => (count === 1 ? 'Used 1 tool' : `Used ${count} tools`),
+  failedOf: (failed, total) => (total === 1 ? 'Failed' : `${failed} of ${total} failed`),
+  stopped: 'Stopped',
+  declined: 'Declined',
+  waiting: 'Waiting for you',
+  unknown: 'Outcome unknown',
+  arguments: 'Arguments',
+  result: 'Result',
+  copyJson: 'Copy JSON',
+  copied: 'Copied',
+  copy: 'Copy',
+  timeline: 'Timeline',
+  step: (number) => `Step ${number}`,
+  reasoning: 'Reasoning',
+  sources: 'Sources',
+  file: 'File',
+  table: 'Table',
+  task: 'Task',
+  attempt: 'An attempt that was broken off',
+  state: {
+    streaming: 'preparing',
+    'awaiting-approval': 'waits for you',
+    ready: 'queued',
+    running: 'running',
+    succeeded: 'done',
+    failed: 'failed',
+    denied: 'declined',
+    stopped: 'stopped',
+    interrupted: 'interrupted',
+    unknown: 'outcome unknown',
+  },
+  callError: errorTextOf,
+  ending(ending) {
+    const message = endingNoteOf(ending)?.message ?? null
+    const isBroken = ending.kind === 'failed' || ending.kind === 'interrupted'
+    return isBroken && message !== null ? `${message} ${everythingIsSaved}` : message
+  },
+  duration: (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
+
+  approvalTitle: (tool) => `Allow “${tool}”?`,
+  accept: 'Accept',
+  reject: 'Reject',
+  acceptAll: (count) => `Accept all ${count}`,
+  rejectAll: (count) => `Reject all ${count}`,
+  feedback: 'Reason, if you reject (the assistant is told)',
+  decidedBy: (who, decision) => `${decision === 'accepted' ? 'Accepted' : 'Rejected'} by ${who}`,
+  unknownTitle: (tool) => `Nobody knows how “${tool}” ended`,
+  unknownBody:
+    'The work was broken off while this ran. It may or may not have taken effect. Everything else is saved.',
+  retry: 'Run it again',
+  done: 'It worked',
+  skip: 'Skip it',
+
+  loadResult: (size) => `Show the result (${size})`,
+  cardFailed: 'This card could not be drawn. The data is below.',
+  items: (count) => (count === 1 ? '1 item' : `${count} items`),
+  fields: (count) => (count === 1 ? '1 field' : `${count} fields`),
+  more: (count) => `Show ${count} more`,
+  moreCharacters: (count) => `Show ${count} more characters`,
+
+  message: 'Message Holdfast…',
+  you: 'You',
+  assistant: 'Assistant',
+  messages: 'Messages',
+  send: 'Send',
+  stop: 'Stop',
+  continue: 'Continue',
+  regenerate: 'Regenerate',
+  edit: 'Edit',
+  save: 'Save and send',
+  cancel: 'Cancel',
+  latest: 'Latest',
+  loading: 'Loading…',
+  loadingOlder: 'Loading earlier messages…',
+  olderLeftOut: 'There are earlier messages. They were not loaded when this was printed.',
+  sendFailed: 'Not sent.',
+  tryAgain: 'Try again',
+  discard: 'Discard',
+  reconnecting: 'Reconnecting…',
+  savingInterrupted: savingNoteOf('interrupted').message,
+  offline: 'You are offline. Everything you see is saved.',
+  refused: 'This conversation does not exist, or it is not yours.',
+}

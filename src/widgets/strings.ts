@@ -1,0 +1,140 @@
+import type { CallState } from '../core/call.ts'
+import type { TurnEnding } from '../core/message.ts'
+import type { UnsuccessfulCall } from '../views/wording.ts'
+
+/** Everything that the widgets say. A host replaces what it likes, for another language or voice. */
+export interface Strings {
+  /** The line of a turn that has neither said nor called anything yet. */
+  readonly thinking: string
+  /** The line of a turn while a tool runs; `tool` is its title. */
+  readonly working: (tool: string) => string
+  /** The line of a turn whose calls succeeded. */
+  readonly used: (count: number) => string
+  /** The line of a turn in which calls failed. */
+  readonly failedOf: (failed: number, total: number) => string
+  /** The line of a turn whose calls were stopped. */
+  readonly stopped: string
+  /** Nothing was used, because a person said no to all of it. */
+  readonly declined: string
+  /** The line of a turn that waits for an approval. */
+  readonly waiting: string
+  /** The line of a turn with a call whose outcome nobody knows. */
+  readonly unknown: string
+  /** Opens the arguments of a call. */
+  readonly arguments: string
+  /** Opens the result of a call. */
+  readonly result: string
+  /** The button that copies a call. */
+  readonly copyJson: string
+  /** What a button that copies says for a moment. */
+  readonly copied: string
+  /** The button that copies an answer, a message or code. */
+  readonly copy: string
+  /** The button that shows when what ran, and the name of what it shows. */
+  readonly timeline: string
+  /** A bar of the timeline; counted from 1. */
+  readonly step: (number: number) => string
+  /** Opens how the model reasoned. */
+  readonly reasoning: string
+  /** The name of the list of sources. */
+  readonly sources: string
+  /** A file without a name; its media type follows. */
+  readonly file: string
+  /** The name of a table in an answer, for screen readers. */
+  readonly table: string
+  /** The name of a checkbox in an answer, for screen readers. */
+  readonly task: string
+  /** Opens what was said before a step was broken off and run again. */
+  readonly attempt: string
+  /** Where a call stands. */
+  readonly state: Readonly<Record<CallState, string>>
+  /** What became of a call that did not succeed. */
+  readonly callError: (call: UnsuccessfulCall) => string
+  /** What is said of a turn that did not end as it should; null: nothing. */
+  readonly ending: (ending: TurnEnding) => string | null
+  /** How long something took. */
+  readonly duration: (ms: number) => string
+
+  /** The question above the arguments of a call that waits; `tool` is its title. */
+  readonly approvalTitle: (tool: string) => string
+  /** The button that lets a call run. */
+  readonly accept: string
+  /** The button that keeps a call from running. */
+  readonly reject: string
+  /** The button that lets all waiting calls run. */
+  readonly acceptAll: (count: number) => string
+  /** The button that keeps all waiting calls from running. */
+  readonly rejectAll: (count: number) => string
+  /** The field for the reason of a rejection. */
+  readonly feedback: string
+  /** Who decided on a call, and how. */
+  readonly decidedBy: (who: string, decision: 'accepted' | 'rejected') => string
+  /** Above a call whose outcome nobody knows; `tool` is its title. */
+  readonly unknownTitle: (tool: string) => string
+  /** What that means. */
+  readonly unknownBody: string
+  /** The button that runs such a call again. */
+  readonly retry: string
+  /** The button that says that such a call took effect. */
+  readonly done: string
+  /** The button that goes on without such a call. */
+  readonly skip: string
+
+  /** The button that loads a large result; `size` has its unit. */
+  readonly loadResult: (size: string) => string
+  /** Above the data of a card that threw. */
+  readonly cardFailed: string
+  /** A folded list in JSON. */
+  readonly items: (count: number) => string
+  /** A folded object in JSON. */
+  readonly fields: (count: number) => string
+  /** The button that shows the rest of a long list or object. */
+  readonly more: (count: number) => string
+  /** The button that shows the rest of a long text. */
+  readonly moreCharacters: (count: number) => string
+
+  /** The composer, while it is empty, and its name for screen readers. */
+  readonly message: string
+  /** The name of what a person wrote, for screen readers. */
+  readonly you: string
+  /** The name of a turn, for screen readers. */
+  readonly assistant: string
+  /** The name of the list of messages, for screen readers. */
+  readonly messages: string
+  /** The button that sends a message. */
+  readonly send: string
+  /** The button that ends a turn that runs or waits. */
+  readonly stop: string
+  /** The button that goes on with a turn that was broken off or ran out of steps. */
+  readonly continue: string
+  /** The button that answers again. */
+  readonly regenerate: string
+  /** The button that edits a message, and the name of its field. */
+  readonly edit: string
+  /** The button that sends an edited message. */
+  readonly save: string
+  /** The button that leaves a message as it was. */
+  readonly cancel: string
+  /** The button that scrolls to the end. */
+  readonly latest: string
+  /** Said to screen readers while a thread is loaded. */
+  readonly loading: string
+  /** At the top of the list while older messages are loaded. */
+  readonly loadingOlder: string
+  /** Stands on paper where older messages were not loaded. */
+  readonly olderLeftOut: string
+  /** Before the reason why a message could not be sent. */
+  readonly sendFailed: string
+  /** The button that sends such a message again. */
+  readonly tryAgain: string
+  /** The button that gives up such a message. */
+  readonly discard: string
+  /** The connection was lost and is tried again. */
+  readonly reconnecting: string
+  /** The server cannot store anything right now. */
+  readonly savingInterrupted: string
+  /** The device has no network. */
+  readonly offline: string
+  /** The thread is gone, or belongs to somebody else. */
+  readonly refused: string
+}
