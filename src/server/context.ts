@@ -96,7 +96,7 @@ const leastMadeUp = 16
  * whether it is gone says that somebody has it. So what is not there, and what is another's, is refused alike (HT2).
  */
 export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void {
-  if (!hasOwners || [...id].length >= leastMadeUp) return
+  if (!hasOwners || Array.from(id).length >= leastMadeUp) return
   throw new HoldfastError(
     'bad-id',
     `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Leave it out and one is made for you.`,

@@ -29,25 +29,26 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
       },
     })
     const script = [{ call: 'charge', input: {} }]
-    const { holdfast, say, last, log } = await createFixture(
+    const fixture = await createFixture(
       ({ prompt }) => (prompt.at(-1)?.role === 'tool' ? [{ text: 'Charged.' }] : script),
       { store, tools: { charge } },
     )
+    const { holdfast, log } = fixture
     onTestFinished(async () => {
       await holdfast.close()
       await store.close()
     })
-    await say('charge card')
+    await fixture.say('charge card')
     await begun.opened
     jump = hour
     expect(await holdfast.recover()).toBe(0)
-    expect(await say('and another thing')).toMatchObject({ kind: 'run-active' })
+    expect(await fixture.say('and another thing')).toMatchObject({ kind: 'run-active' })
     expect(await holdfast.regenerate({ threadId: 'thread-1' as never })).toMatchObject({
       kind: 'run-active',
     })
     done.open('paid')
     await holdfast.settled()
-    const turn = await last()
+    const turn = await fixture.last()
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'succeeded' }])
     expect(log.filter(({ type }) => type === 'turn-lost')).toEqual([])
@@ -56,12 +57,10 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
 
 it('[CR2] a thread that was made anew under the id of one that is being answered can be written to', async () => {
   const store = memory()
-  const { holdfast, say, threadId } = await createFixture(
-    () => [{ text: 'working' }, { waitMs: 60_000 }],
-    { store },
-  )
+  const fixture = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
+  const { holdfast, threadId } = fixture
   onTestFinished(() => holdfast.close())
-  await say('go')
+  await fixture.say('go')
   const thread = await store.readThread(threadId)
   await store.deleteThread(threadId)
   const { ownerId } = thread!

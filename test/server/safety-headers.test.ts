@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
     },
   ],
   [400, '/api/threads?limit=0'],
-  [400, '/api/%zz/none/none'],
+  [400, '/api/threads/%zz'],
   [403, '/api/threads', { headers: { origin: 'https://evil.example' } }],
   [404, '/api/threads/none'],
   [404, '/api/nowhere'],

@@ -43,8 +43,11 @@ function readLease(db: string): { readonly holder: string; readonly until: numbe
 }
 
 /** The other server has looked, several times, since the lease ran out. */
-const leaseIsLongOver = (db: string) =>
-  expect.poll(() => Date.now() - readLease(db).until, { timeout: 30_000 }).toBeGreaterThan(1_500)
+async function leaseIsLongOver(db: string): Promise<void> {
+  await expect
+    .poll(() => Date.now() - readLease(db).until, { timeout: 30_000 })
+    .toBeGreaterThan(1_500)
+}
 
 describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
   it('[CR2 CR4] keeps its runs though it was busy for many times the length of a lease', async () => {

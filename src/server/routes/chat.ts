@@ -115,7 +115,7 @@ function nothingToContinue(last: Turn | null): ApiError {
 }
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
-async function inPlace<Result extends { readonly kind: string }>(
+export async function inPlace<Result extends { readonly kind: string }>(
   { holdfast, runs }: ServerContext,
   { ownerId }: RouteRequest,
   threadId: ThreadId,
@@ -125,7 +125,7 @@ async function inPlace<Result extends { readonly kind: string }>(
   let isRunning = false
   try {
     const result = await begin()
-    isRunning = result.kind === 'started' || result.kind === 'continued'
+    isRunning = ['started', 'continued', 'recording'].includes(result.kind)
     if (isRunning) void holdfast.settled(threadId).finally(leave)
     return result
   } finally {

@@ -63,8 +63,8 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
   }
 
   return {
-    read: (work) => run(begin, place.checkSometimes, work),
-    write: (work) => run(beginImmediate, place.check, work),
+    read: (work) => run(begin, () => place.checkSometimes(), work),
+    write: (work) => run(beginImmediate, () => place.check(), work),
     dataVersion() {
       if (isClosed) throw closedFault()
       place.checkSometimes()
