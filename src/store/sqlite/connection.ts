@@ -10,6 +10,8 @@ export interface Connection {
   read<Result>(work: (statements: LedgerStatements) => Result): Result
   /** All that `work` writes, or nothing. */
   write<Result>(work: (statements: LedgerStatements) => Result): Result
+  /** Which file it is: see `OpenFile`. */
+  readonly identity: string
   /** Another number each time that another connection has committed. */
   dataVersion(): number
   close(): void
@@ -63,6 +65,7 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
   }
 
   return {
+    identity: place.identity,
     read: (work) => run(begin, () => place.checkSometimes(), work),
     write: (work) => run(beginImmediate, () => place.check(), work),
     dataVersion() {

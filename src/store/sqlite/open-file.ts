@@ -5,6 +5,8 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 
 /** The files behind an open connection, as they are found by their names. */
 export interface OpenFile {
+  /** Which file it is, and not a copy of it; empty for a database that has none. */
+  readonly identity: string
   /**
    * Throws once the database, or the log that it writes to first, is no longer what its name leads to. SQLite goes on
    * with a file that has been deleted or replaced: what it says it stored is then nowhere after the next start.
@@ -23,7 +25,7 @@ const lookEveryMs = 250
 export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   const place = readPlace(db)
   // A database in memory, or a temporary one: it has no name that could lead elsewhere.
-  if (place === '') return { check() {}, checkSometimes() {} }
+  if (place === '') return { identity: '', check() {}, checkSometimes() {} }
   const name = file.startsWith('file:') ? place : resolve(file)
   const known = new Map<string, string>()
   let lost: HoldfastError | undefined
@@ -49,6 +51,7 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   }
   check()
   return {
+    identity: known.get(place) ?? '',
     check,
     checkSometimes() {
       if (lost !== undefined) throw lost

@@ -7,7 +7,7 @@ const isLinux = process.platform === 'linux'
 
 describe('processHolder', () => {
   it('[CR2] names this process, another name each time', () => {
-    expect(processHolder()).toMatch(new RegExp(`^pid:${process.pid}:[\\d.]*:[\\da-f]{12}$`))
+    expect(processHolder()).toMatch(new RegExp(`^pid:${process.pid}:[\\d.]*:[\\da-f]{12}:$`))
     expect(processHolder()).not.toBe(processHolder())
     // Of its own runs this process knows better.
     expect(isHolderAlive(processHolder())).toBeUndefined()
@@ -35,6 +35,9 @@ describe('processHolder', () => {
     expect(isHolderAlive(holder)).toBe(true)
     child.kill('SIGSTOP')
     expect(isHolderAlive(holder)).toBe(true)
+    expect(isHolderAlive(`${holder}:1.2`, '1.2')).toBe(true)
+    // A copy of the file has its lease, of which it knows nothing.
+    expect(isHolderAlive(`${holder}:1.2`, '1.3')).toBeUndefined()
   })
 
   it.runIf(isLinux)('[CR2] a process that took over the number of another is not that one', () => {

@@ -53,10 +53,12 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
   }
   checkOptions('sqlite', options, sqliteRules)
-  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 1_500 } = options
+  const { now = Date.now, pollMs = 50, busyTimeoutMs = 1_500 } = options
   const connection = createConnection(file, busyTimeoutMs)
+  const { identity } = connection
+  const isAlive = options.isAlive ?? ((name: string) => isHolderAlive(name, identity))
   const notifications = createLocalNotifier()
-  const holder = processHolder()
+  const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
 
