@@ -17,11 +17,11 @@ const withPackage = (path: string, entry: object): Lockfile => ({
 const integrity = 'sha512-xxx'
 
 describe('the audit of the lockfile', () => {
-  it('[HT6] finds nothing in what this project depends on', () => {
+  it('[HT7] finds nothing in what this project depends on', () => {
     expect(run()).toMatchObject({ status: 0, stderr: '' })
   })
 
-  it('[HT6] stops at a version that is on the list, wherever in the tree it is', () => {
+  it('[HT7] stops at a version that is on the list, wherever in the tree it is', () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-audit-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'package-lock.json')
@@ -67,7 +67,7 @@ describe('the audit of the lockfile', () => {
       /GHSA-g9mf/,
     ],
     ['with no version', 'node_modules/undici', { version: '*', integrity }, /no version/],
-  ])('[HT6] refuses a package %s', (_, path, entry, words) => {
+  ])('[HT7] refuses a package %s', (_, path, entry, words) => {
     const find = () => {
       const problems = findLockfileProblems(withPackage(path, entry), advisories)
       throw new Error(problems.join('\n'))
@@ -75,7 +75,7 @@ describe('the audit of the lockfile', () => {
     expect(find).toThrow(words)
   })
 
-  it('[HT6] keeps no exception for what is no longer there', () => {
+  it('[HT7] keeps no exception for what is no longer there', () => {
     const accepted = [{ id: 'GHSA-1', package: 'gone', version: '1.0.0', because: 'it was' }]
     expect(findLockfileProblems({ packages: {} }, { ...advisories, accepted })).toEqual([
       'GHSA-1 is accepted for gone 1.0.0, which is not there.',
@@ -95,25 +95,25 @@ describe('the audit of the lockfile', () => {
     ['2.5.0', '<1.0.0 || >=3.0.0 <3.1.1', false],
     ['3.1.1', '<=3.1.1', true],
     ['3.1.1', '>3.1.1', false],
-  ])('[HT6] %s is in %s: %s', (version, range, isIn) => {
+  ])('[HT7] %s is in %s: %s', (version, range, isIn) => {
     expect(isInRange(version, range)).toBe(isIn)
   })
 
   it.each(['^1.0.0', '1.0.0', '<1', ''])(
-    '[HT6] does not guess what the range %j means',
+    '[HT7] does not guess what the range %j means',
     (range) => {
       expect(() => isInRange('1.0.0', range)).toThrow('This is no')
     },
   )
 
-  it('[HT6] its list can be read to the end, and says when it was made', () => {
+  it('[HT7] its list can be read to the end, and says when it was made', () => {
     expect(advisories.date).toMatch(/^\d{4}-\d{2}-\d{2}$/)
     for (const { vulnerable } of advisories.advisories) {
       expect(isInRange('999.0.0', vulnerable)).toBe(false)
     }
   })
 
-  it('[HT6] says how it is used, and refuses what it does not know', () => {
+  it('[HT7] says how it is used, and refuses what it does not know', () => {
     expect(run('--help')).toMatchObject({ status: 0, stderr: '' })
     expect(run('--what')).toMatchObject({ status: 2, stdout: '' })
   })

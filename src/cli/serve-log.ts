@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts'
 export const logKinds = ['text', 'json', 'off'] as const
 export type LogKind = (typeof logKinds)[number]
 
-/** One line for each request and for each turn. Nothing that anyone wrote is in it. */
+/** One line for each request and for each turn. Nothing that anyone wrote is in it, but what a tool threw or a provider said. */
 export interface ServeLog {
   readonly request: (record: RequestRecord) => void
   readonly event: (event: LifecycleEvent) => void
@@ -61,6 +61,16 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
             error: summarizeError(error),
           }
           write(`turn ${turnId} lost ${fields.error}`, fields, true)
+          break
+        }
+        case 'failed': {
+          const { threadId, turnId, source, name, callId, code, errorId, message } = event
+          const what = [source, name].filter((word) => word !== undefined).join(' ')
+          write(
+            `${what} failed (error ${errorId}): ${message}`,
+            { log: 'failure', source, errorId, threadId, turnId, callId, name, code, message },
+            true,
+          )
           break
         }
         case 'recovery-failed': {

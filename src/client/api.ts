@@ -1,12 +1,27 @@
 import { callback, type OptionRule, type OptionTable } from '../core/check-options.ts'
 import { isJsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { type ClientClock, systemClock } from './network.ts'
 
 /** Where the server is, and what requests carry. */
 export interface ApiOptions {
-  /** Where the server is; default: where the page came from. */
+  /**
+   * Where the server is, without a slash at its end.
+   *
+   * @default where the page came from
+   */
   readonly baseUrl?: string
+  /**
+   * Called for each request, so that a token may change from one to the next.
+   *
+   * @default none
+   */
   readonly headers?: () => Readonly<Record<string, string>>
+  /**
+   * Sends each request: to add something to it, or to script the network in a test.
+   *
+   * @default the browser’s own
+   */
   readonly fetch?: typeof fetch
 }
 
@@ -36,36 +51,33 @@ export interface Api {
   open(path: string, init?: RequestInit): Promise<Response>
 }
 
+/** The routes of a server, for what the clients here do not do. What is not the answer asked for is an `ApiError`. */
 export function createApi(options: ApiOptions = {}): Api {
+  return createTimedApi(options, systemClock)
+}
+
+/** The same, by the clock of the client that it belongs to. */
+export function createTimedApi(options: ApiOptions, clock: ClientClock): Api {
   const { baseUrl = '' } = options
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
   const open = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    let response: Response
-    try {
-      response = await send(`${baseUrl}${path}`, {
-        ...init,
-        headers: { ...options.headers?.(), ...(init.headers as Record<string, string>) },
-      })
-    } catch (error) {
-      if (init.signal?.aborted === true) throw error
-      throw new ApiError(0, 'unreachable', 'The server cannot be reached.')
-    }
-    if (!response.ok) throw await toApiError(response)
+    // Not a fault of the network, if it throws.
+    const headers = { ...options.headers?.(), ...(init.headers as Record<string, string>) }
+    const response = await answerOf(() => send(`${baseUrl}${path}`, { ...init, headers }), init)
+    if (!response.ok) throw await toApiError(response, clock)
     return response
   }
 
   const withBody = async <Answer>(method: string, path: string, body: unknown): Promise<Answer> => {
     const headers = { 'content-type': 'application/json' }
-    const response = await open(path, { method, headers, body: JSON.stringify(body) })
-    return (await response.json()) as Answer
+    return readJson<Answer>(await open(path, { method, headers, body: JSON.stringify(body) }))
   }
 
   return {
     open,
     async get<Answer>(path: string, signal?: AbortSignal) {
-      const response = await open(path, signal === undefined ? {} : { signal })
-      return (await response.json()) as Answer
+      return readJson<Answer>(await open(path, signal === undefined ? {} : { signal }), signal)
     },
     post: (path, body) => withBody('POST', path, body),
     patch: (path, body) => withBody('PATCH', path, body),
@@ -76,7 +88,64 @@ export function createApi(options: ApiOptions = {}): Api {
   }
 }
 
-async function toApiError(response: Response): Promise<ApiError> {
+/** The same request would be answered in the same way, until a person does something about it. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  ![408, 425, 429].includes(error.status)
+
+/** A page of a proxy or of a sign-in is not one, whatever its status. */
+export const isEventStream = (response: Response): boolean =>
+  (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
+
+async function answerOf(ask: () => Promise<Response>, { signal }: RequestInit): Promise<Response> {
+  let asked: Promise<Response> | undefined
+  try {
+    signal?.throwIfAborted()
+    asked = ask()
+    return await untilAborted(asked, signal)
+  } catch (error) {
+    if (signal?.aborted !== true) {
+      throw new ApiError(0, 'unreachable', 'The server cannot be reached.')
+    }
+    // An answer that comes after all, where `fetch` takes no notice of the signal, must not stay open.
+    asked?.then(({ body }) => body?.cancel()).catch(() => undefined)
+    throw error
+  }
+}
+
+async function readJson<Answer>(response: Response, signal?: AbortSignal): Promise<Answer> {
+  try {
+    return (await untilAborted(response.json(), signal)) as Answer
+  } catch (error) {
+    if (signal?.aborted === true) throw error
+    throw error instanceof SyntaxError
+      ? new ApiError(response.status, 'bad-answer', 'What the server answered cannot be read.')
+      : new ApiError(0, 'unreachable', 'The answer of the server broke off.')
+  }
+}
+
+/** Rejects with the signal, whatever becomes of the promise. */
+async function untilAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | null | undefined,
+): Promise<Value> {
+  if (signal == null) return promise
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+async function toApiError(response: Response, clock: ClientClock): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => null)
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {}
   const { code, message, ...details } = error
@@ -85,5 +154,19 @@ async function toApiError(response: Response): Promise<ApiError> {
     typeof code === 'string' ? code : 'http-error',
     typeof message === 'string' ? message : `The server answered ${response.status}.`,
     details,
+    retryAfterMs(response.headers, clock),
   )
+}
+
+/** Whoever is told to wait for longer asks once in this time: the server may be back before it thought. */
+const longestRetryAfterMs = 300_000
+
+/** `Retry-After` in seconds, or as a date by the server's own clock where it says what that is. */
+function retryAfterMs(headers: Headers, clock: ClientClock): number {
+  const value = headers.get('retry-after')?.trim() ?? ''
+  const now = Date.parse(headers.get('date') ?? '')
+  const ms = /^\d+$/.test(value)
+    ? Number(value) * 1_000
+    : Date.parse(value) - (Number.isNaN(now) ? clock.now() : now)
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), longestRetryAfterMs)
 }

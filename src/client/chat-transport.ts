@@ -1,7 +1,8 @@
+import { callback, checkOptions, type OptionRule, type OptionTable } from '../core/check-options.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { type ApiOptions, createApi } from './api.ts'
+import { type ApiOptions, apiRules, createApi, isEventStream } from './api.ts'
 import type { LoadedMessage } from './loaded-message.ts'
 import { readSse } from './read-sse.ts'
 
@@ -61,6 +62,41 @@ interface RequestChange {
 }
 type Changed<Change> = Change | PromiseLike<Change>
 
+/** A value that fits, a promise of one, or a function that returns either: those are looked at when they are used. */
+const resolvable = (
+  what: string,
+  fits: (value: unknown) => boolean,
+  byDefault: string,
+): OptionRule => ({
+  range: `${what}, a promise of it or a function`,
+  fits: (value) => typeof value === 'function' || isPromiseLike(value) || fits(value),
+  default: byDefault,
+})
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isPromiseLike = (value: unknown): boolean =>
+  isObject(value) && typeof (value as { readonly then?: unknown }).then === 'function'
+const credentials: readonly unknown[] = ['omit', 'same-origin', 'include']
+
+export const chatTransportRules: OptionTable<ChatTransportOptions> = {
+  baseUrl: apiRules.baseUrl,
+  fetch: apiRules.fetch,
+  sdk: {
+    range: '5, 6 or 7',
+    fits: (value) => value === 5 || value === 6 || value === 7,
+    default: 'what every version from 5.0.92 on understands',
+  },
+  headers: resolvable('an object of headers', isObject, 'none'),
+  body: resolvable('an object', isObject, 'none'),
+  credentials: resolvable(
+    '"omit", "same-origin" or "include"',
+    (value) => credentials.includes(value),
+    'as in `fetch`',
+  ),
+  prepareSendMessagesRequest: callback('none'),
+  prepareReconnectToStreamRequest: callback('none'),
+}
+
 /** What `useChat` says with each request of its own. */
 interface RequestOptions {
   readonly chatId: string
@@ -96,7 +132,8 @@ export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
 }
 
 /**
- * The transport for `useChat` that knows a Holdfast server.
+ * The transport for `useChat` that knows a Holdfast server. An option that it does not have, or whose value is wrong,
+ * is an error that names it.
  *
  * @example
  * const transport = createChatTransport({ sdk: 7, headers: () => ({ authorization: token() }) })
@@ -107,6 +144,13 @@ export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
 export function createChatTransport<Message = LoadedMessage, Chunk = never>(
   options: ChatTransportOptions<Message> = {},
 ): ChatTransport<Message, Chunk> {
+  const otherNames = { api: 'baseUrl' }
+  checkOptions<ChatTransportOptions<Message>>(
+    'createChatTransport',
+    options,
+    chatTransportRules,
+    otherNames,
+  )
   const { baseUrl = '', fetch: send, sdk } = options
   const api = createApi(withDefined({}, { fetch: send }))
   const left = new Map<string, string>()
@@ -233,6 +277,11 @@ async function ifThere<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
 }
 
 function chunksOf<Chunk>(response: Response): ReadableStream<Chunk> {
+  if (!isEventStream(response)) {
+    // Otherwise a page of a proxy would be an answer in which nothing is said.
+    void response.body?.cancel()
+    throw new ApiError(response.status, 'bad-answer', 'What the server answered is no stream.')
+  }
   const events = readSse(response.body as ReadableStream<Uint8Array>)
   return new ReadableStream<Chunk>({
     async pull(controller) {

@@ -45,7 +45,20 @@ export function createExternalStore<Value>(
       const next = change(value)
       if (next === value) return
       value = next
-      for (const listener of [...listeners, ...observers]) listener()
+      for (const listener of [...listeners, ...observers]) callSafely(listener)
     },
+  }
+}
+
+/** A listener that throws takes nothing from the others, nor from whoever made the change; it is reported. */
+function callSafely(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    if (typeof globalThis.reportError === 'function') globalThis.reportError(error)
+    else
+      queueMicrotask(() => {
+        throw error
+      })
   }
 }

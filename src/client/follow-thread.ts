@@ -1,86 +1,137 @@
 import type { Seq } from '../core/ids.ts'
-import type { EventFrame } from '../protocol/event-frame.ts'
+import { type EventFrame, parseEventFrame } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import type { SseEvent } from '../protocol/sse.ts'
 import type { SavingNote } from '../views/saving-note.ts'
-import type { Api } from './api.ts'
-import type { ConnectionEvent } from './connection.ts'
+import { type Api, isEventStream, isFinal } from './api.ts'
+import type { ConnectionEffect, ConnectionInput } from './connection.ts'
+import type { ClientClock, Network } from './network.ts'
 import { readSse } from './read-sse.ts'
 
 export interface FollowOptions {
   readonly api: Api
   readonly threadId: string
+  readonly clock: ClientClock
+  readonly network: Network
+  readonly random: () => number
   /** The seq that the follower has reached; asked anew for each connection. */
   readonly position: () => Seq
-  /** Brings the follower to a place from which it can follow; called until it succeeds. */
-  readonly load: (signal: AbortSignal) => Promise<void>
+  /**
+   * Brings the follower to a place from which it can follow; called until it succeeds. `isStale`: the place that
+   * it has is of no use, so it is to read what is stored and show that.
+   */
+  readonly load: (isStale: boolean, signal: AbortSignal) => Promise<void>
   readonly onFrame: (frame: EventFrame) => void
   readonly onSaving: (note: SavingNote) => void
-  readonly onConnection: (event: ConnectionEvent) => number | null
-  /** Calls `cut` when a connection is of no use any more, though nobody ended it. */
-  readonly guard: (cut: () => void) => ConnectionGuard
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-  readonly random: () => number
-  readonly isOnline: () => boolean
+  readonly onConnection: (input: ConnectionInput) => ConnectionEffect
 }
 
-export interface ConnectionGuard {
-  /** Something came. */
-  readonly heard: () => void
-  readonly release: () => void
-}
+/** A connection that stood so long served, though nothing happened in the thread. */
+const usefulMs = 5_000
 
 /**
- * Follows a thread until it is told to stop: connects, reads frames, and after any loss connects again
- * from where it was. A frame that does not follow on the one before is never applied: the connection
- * is made anew instead, so nothing can be missing from what is shown.
+ * Follows a thread until it is told to stop: connects, reads frames, and after any loss connects again from where
+ * it was. A frame that does not follow on the one before, or cannot be read, is never applied, and a place that
+ * the server does not have is of another history: then what is stored is read anew, so that nothing can be
+ * missing from what is shown, and nothing can be in it that is not there.
  */
 export async function followThread(options: FollowOptions, signal: AbortSignal): Promise<void> {
-  const { api, threadId, onConnection, onFrame } = options
-  let loaded = false
-  while (!signal.aborted) {
-    onConnection({ type: 'started' })
-    const cut = new AbortController()
-    const guard = options.guard(() => cut.abort())
-    const either = AbortSignal.any([signal, cut.signal])
+  const { api, clock, network, onConnection } = options
+  const path = `/api/threads/${encodeURIComponent(options.threadId)}/events`
+  let place: 'unknown' | 'known' | 'stale' = 'unknown'
+
+  /** Reads until the line ends, however it does. True if it was worth having been opened. */
+  const readFrames = async (
+    response: Response,
+    either: AbortSignal,
+    heard: () => void,
+  ): Promise<boolean> => {
+    const { body } = response
+    if (body === null || !isEventStream(response)) {
+      await body?.cancel()
+      return false
+    }
+    onConnection({ type: 'opened' })
+    const opened = clock.now()
+    let frames = 0
     try {
-      if (!loaded) await options.load(either)
-      loaded = true
-      const path = `/api/threads/${encodeURIComponent(threadId)}/events?after=${options.position()}`
-      const response = await api.open(path, {
-        signal: either,
-        headers: { accept: 'text/event-stream' },
-      })
-      onConnection({ type: 'opened', isBehind: false })
-      for await (const { event, data } of readSse(
-        response.body as ReadableStream<Uint8Array>,
-        guard.heard,
-      )) {
-        if (event === 'saving') {
-          options.onSaving(JSON.parse(data) as SavingNote)
-          continue
-        }
-        const frame = JSON.parse(data) as EventFrame
-        if (frame.seq <= options.position()) continue
-        if (frame.after > options.position()) break
-        onFrame(frame)
+      for await (const event of readSse(untilAborted(body, either), heard)) {
+        const outcome = receive(event, options)
+        if (outcome === 'applied') frames++
+        if (outcome === 'stale') place = 'stale'
+        if (outcome === 'stale' || signal.aborted) break
       }
+    } catch {
+      // The line broke: what came before it stands, and the rest comes with the next connection.
+    }
+    return frames > 0 || clock.now() - opened >= usefulMs
+  }
+
+  const connectOnce = async (): Promise<ConnectionInput> => {
+    const cut = new AbortController()
+    const guard = network.guard(() => cut.abort())
+    const either = AbortSignal.any([signal, cut.signal])
+    let wasUseful = false
+    let retryAfterMs = 0
+    try {
+      if (place !== 'known') await options.load(place === 'stale', either)
+      place = 'known'
+      guard.heard()
+      const headers = { accept: 'text/event-stream' }
+      const init = { signal: either, headers }
+      const response = await api.open(`${path}?after=${options.position()}`, init)
+      wasUseful = await readFrames(response, either, guard.heard)
     } catch (error) {
-      if (signal.aborted) return
-      if (error instanceof ApiError && isFinal(error)) {
-        onConnection({ type: 'refused', code: error.code })
-        return
+      if (error instanceof ApiError) {
+        retryAfterMs = error.retryAfterMs
+        // The server has no such place: it is not the history that was being followed.
+        if (place === 'known' && error.status === 400) place = 'stale'
+        else if (isFinal(error)) return { type: 'refused', code: error.code }
       }
     } finally {
       guard.release()
     }
-    if (signal.aborted) return
-    const delay = options.isOnline()
-      ? onConnection({ type: 'lost', random: options.random() })
-      : onConnection({ type: 'went-offline' })
-    await options.wait(delay ?? 1_000, signal)
+    return network.isOnline()
+      ? { type: 'lost', wasUseful, retryAfterMs, random: options.random() }
+      : { type: 'went-offline' }
+  }
+
+  let effect = onConnection({ type: 'started' })
+  while (!signal.aborted) {
+    if (effect.type === 'connect') {
+      const input = await connectOnce()
+      if (!signal.aborted) effect = onConnection(input)
+    } else if (effect.type === 'wait') {
+      await network.wait(effect.ms, signal)
+      if (!signal.aborted) effect = onConnection({ type: 'started' })
+    } else return
   }
 }
 
-/** A place that the server does not have (400) means that it is not the thread we knew. */
-const isFinal = ({ status }: ApiError): boolean =>
-  status === 400 || status === 401 || status === 403 || status === 404
+type Outcome = 'applied' | 'ignored' | 'stale'
+
+function receive({ event, data }: SseEvent, options: FollowOptions): Outcome {
+  if (event === 'saving') {
+    options.onSaving(JSON.parse(data) as SavingNote)
+    return 'ignored'
+  }
+  // What has another name is not a frame; a newer server may have some.
+  if (event !== undefined && event !== 'message') return 'ignored'
+  const frame = parseEventFrame(data)
+  if (frame === null || frame.after > options.position()) return 'stale'
+  if (frame.seq <= options.position()) return 'ignored'
+  try {
+    options.onFrame(frame)
+  } catch {
+    // It looks like a frame and cannot be folded: what is stored can be shown all the same.
+    return 'stale'
+  }
+  return 'applied'
+}
+
+/** Ends with the signal also where the `fetch` that was given takes no notice of it. */
+const untilAborted = (
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> =>
+  body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal })

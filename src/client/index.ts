@@ -7,9 +7,10 @@ export {
   type HeadersLike,
   type Resolvable,
 } from './chat-transport.ts'
-export { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
+export type { Connection } from './connection.ts'
 export type { ExternalStore, ObservableStore } from './external-store.ts'
 export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
+export type { ClientClock, ConnectionGuard, Network } from './network.ts'
 export {
   createThreadClient,
   type DecisionAnswer,

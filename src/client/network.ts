@@ -1,44 +1,97 @@
-import type { ConnectionGuard } from './follow-thread.ts'
+/** Time as a client sees it. A test puts its own in, and then decides when something happens. */
+export interface ClientClock {
+  /** Milliseconds, of which only differences count. */
+  readonly now: () => number
+  /** Calls once after `ms`; the returned function cancels. */
+  readonly after: (ms: number, call: () => void) => () => void
+}
 
-/** The server says something at least every 15 seconds; after three silences the line is dead. */
-const silenceMs = 45_000
+export const systemClock: ClientClock = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** What the device says of its network. */
+export interface Connectivity {
+  readonly isOnline: () => boolean
+  /** Calls at each change; the returned function ends it. */
+  readonly watch: (onChange: () => void) => () => void
+}
+
+/** Outside a browser every device is online, as far as anybody says. */
+export const browserConnectivity: Connectivity = {
+  isOnline: () => globalThis.navigator?.onLine !== false,
+  watch(onChange) {
+    globalThis.addEventListener?.('online', onChange)
+    globalThis.addEventListener?.('offline', onChange)
+    return () => {
+      globalThis.removeEventListener?.('online', onChange)
+      globalThis.removeEventListener?.('offline', onChange)
+    }
+  },
+}
 
 /** What a page knows of its network. Outside a browser, only silence tells. */
 export interface Network {
   readonly isOnline: () => boolean
+  /** Calls `cut` when a connection is of no use any more, though nobody ended it. */
   readonly guard: (cut: () => void) => ConnectionGuard
-  /** Ends early when the network comes back. */
+  /** Ends early when the network comes back, and at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-export const browserNetwork: Network = {
-  isOnline: () => globalThis.navigator?.onLine !== false,
+export interface ConnectionGuard {
+  /** Something came. */
+  readonly heard: () => void
+  readonly release: () => void
+}
 
-  guard(cut) {
-    let timer = setTimeout(cut, silenceMs)
-    globalThis.addEventListener?.('offline', cut)
-    return {
-      heard() {
-        clearTimeout(timer)
-        timer = setTimeout(cut, silenceMs)
-      },
-      release() {
-        clearTimeout(timer)
-        globalThis.removeEventListener?.('offline', cut)
-      },
-    }
-  },
+/** The server says something at least every 15 seconds; after three silences the line is dead. */
+const silenceMs = 45_000
 
-  wait: (ms, signal) =>
-    new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        globalThis.removeEventListener?.('online', done)
-        signal.removeEventListener('abort', done)
-        resolve()
+export function createNetwork(
+  clock: ClientClock = systemClock,
+  connectivity: Connectivity = browserConnectivity,
+): Network {
+  return {
+    isOnline: connectivity.isOnline,
+
+    guard(cut) {
+      let cancel = clock.after(silenceMs, cut)
+      const unwatch = connectivity.watch(() => {
+        if (!connectivity.isOnline()) cut()
+      })
+      return {
+        heard() {
+          cancel()
+          cancel = clock.after(silenceMs, cut)
+        },
+        release() {
+          cancel()
+          unwatch()
+        },
       }
-      const timer = setTimeout(done, ms)
-      globalThis.addEventListener?.('online', done)
-      signal.addEventListener('abort', done)
-    }),
+    },
+
+    wait(ms, signal) {
+      // It would never abort again, and the timer would outlive whoever waits.
+      if (signal.aborted) return Promise.resolve()
+      return new Promise((resolve) => {
+        const done = () => {
+          cancel()
+          unwatch()
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        const cancel = clock.after(ms, done)
+        const unwatch = connectivity.watch(() => {
+          if (connectivity.isOnline()) done()
+        })
+        signal.addEventListener('abort', done)
+      })
+    },
+  }
 }

@@ -12,11 +12,16 @@ import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import type { ApiError } from '../protocol/api-error.ts'
-import { type Api, apiRules, createApi, type ApiOptions } from './api.ts'
-import { type Connection, type ConnectionEvent, nextConnection } from './connection.ts'
+import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
+import {
+  type Connection,
+  type ConnectionEffect,
+  type ConnectionInput,
+  nextConnection,
+} from './connection.ts'
 import { createExternalStore, type ObservableStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
-import { browserNetwork, type Network } from './network.ts'
+import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
 
 /** A message that was written here and is not stored yet, or could not be. */
 export interface PendingMessage {
@@ -70,6 +75,11 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly discard: (pendingId: string) => void
   /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
   readonly restore: (unsent: readonly PendingMessage[]) => void
+  /**
+   * Connects again now: after a refusal, such as one from before somebody signed in, and instead of waiting any
+   * longer for a server that was away. Changes nothing while it is connected, or nobody looks.
+   */
+  readonly reconnect: () => void
   readonly stop: () => Promise<void>
   /** Answers again. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>
@@ -99,12 +109,42 @@ export interface DecisionAnswer {
 /** The options of `createThreadClient`. */
 export interface ThreadClientOptions extends ApiOptions {
   readonly threadId: string
+  /**
+   * How many messages are read at once.
+   *
+   * @default 30
+   */
   readonly pageSize?: number
-  /** A chat that does not exist yet: it begins with its first message. */
+  /**
+   * A chat that does not exist yet: it begins with its first message.
+   *
+   * @default false
+   */
   readonly isNew?: boolean
+  /**
+   * From 0 to 1, for the share of a delay that is left to chance.
+   *
+   * @default Math.random
+   */
   readonly random?: () => number
+  /**
+   * Makes the ids of messages that are written here.
+   *
+   * @default random ids
+   */
   readonly newId?: () => string
+  /**
+   * When a connection is dead, and how long to wait before the next.
+   *
+   * @default the browser’s: dead after 45 s of silence or when the device goes offline
+   */
   readonly network?: Network
+  /**
+   * The time and the timers, for a test that decides when something happens.
+   *
+   * @default the system’s
+   */
+  readonly clock?: ClientClock
 }
 
 export const threadClientRules: OptionTable<ThreadClientOptions> = {
@@ -114,7 +154,12 @@ export const threadClientRules: OptionTable<ThreadClientOptions> = {
   isNew: flag('false'),
   random: callback('Math.random'),
   newId: callback('random ids'),
-  network: having('a network', ['isOnline', 'guard', 'wait'], 'the browser’s'),
+  network: having(
+    'a network with isOnline, guard and wait',
+    ['isOnline', 'guard', 'wait'],
+    'the browser’s',
+  ),
+  clock: having('a clock with now and after', ['now', 'after'], 'the system’s'),
 }
 
 interface LedgerPage {
@@ -129,13 +174,19 @@ interface LedgerPage {
  */
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   checkOptions('createThreadClient', options, threadClientRules)
-  const { threadId, pageSize = 30, network = browserNetwork } = options
-  const api: Api = createApi(options)
+  const { threadId, pageSize = 30, clock = systemClock, random = Math.random } = options
+  const network = options.network ?? createNetwork(clock)
+  const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
   let cursor: string | null = null
   let exists = options.isNew !== true
+  let isWatched = false
+  /** Grows when what is held is read anew: a page that was asked for before is then of no use. */
+  let readings = 0
+  /** What happened since an older page was asked for, which may not be in it. */
+  let sinceAsked: Change[] | null = null
 
   const store = createExternalStore<ThreadSnapshot>(
     {
@@ -151,6 +202,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isSavingInterrupted: false,
     },
     () => {
+      isWatched = true
       if (exists) connect()
       return leave
     },
@@ -180,38 +232,45 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     disconnect()
     const controller = new AbortController()
     disconnect = () => controller.abort()
-    const onConnection = (event: ConnectionEvent) => {
-      const connection = nextConnection(store.getSnapshot().connection, event)
+    const onConnection = (input: ConnectionInput): ConnectionEffect => {
+      if (controller.signal.aborted) return { type: 'stop' }
+      const { connection, effect } = nextConnection(store.getSnapshot().connection, input)
       // A new connection is told again, if it is still so.
-      const saving = event.type === 'opened' ? { isSavingInterrupted: false } : {}
-      if (!controller.signal.aborted) show({ connection, ...saving })
-      return connection.status === 'backing-off' ? connection.delayMs : null
+      show(input.type === 'opened' ? { connection, isSavingInterrupted: false } : { connection })
+      return effect
     }
     void followThread(
       {
         api,
         threadId,
+        clock,
+        network,
+        random,
         position: () => view.seq,
         load: loadNewest,
         onFrame: (frame: EventFrame) => apply(toChanges(frame)),
         onSaving: ({ status }) => show({ isSavingInterrupted: status === 'saving-interrupted' }),
         onConnection,
-        random: options.random ?? Math.random,
-        isOnline: network.isOnline,
-        guard: network.guard,
-        wait: network.wait,
       },
       controller.signal,
     )
   }
 
+  const reconnect = () => {
+    const { status } = store.getSnapshot().connection
+    if (isWatched && exists && status !== 'connecting' && status !== 'live') connect()
+  }
+
   const leave = () => {
+    isWatched = false
     disconnect()
-    show({ connection: nextConnection(store.getSnapshot().connection, { type: 'stopped' }) })
+    const { connection } = nextConnection(store.getSnapshot().connection, { type: 'stopped' })
+    show({ connection })
   }
 
   const apply = (changes: readonly Change[]) => {
     const next = foldThread(view, changes)
+    sinceAsked?.push(...changes)
     if (next === view) return
     view = next
     show()
@@ -223,16 +282,30 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     return api.get<LedgerPage>(path, signal)
   }
 
-  const loadNewest = async (signal: AbortSignal) => {
+  const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
     // What is here already is a place to follow from: who comes back sees it at once, and then the rest.
-    if (view.seq > 0) return
+    if (view.seq > 0 && !isStale) return
     const [thread, page] = await Promise.all([
       api.get<{ readonly title: string }>(base, signal),
       readPage(null, signal),
     ])
+    readings++
     view = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
     cursor = page.nextCursor
     show({ status: 'ready', title: thread.title })
+  }
+
+  const loadOlder = async (from: string) => {
+    const reading = readings
+    const edge = view.from ?? 0
+    sinceAsked = []
+    const page = await readPage(from)
+    if (reading !== readings) return
+    // As it was when it was read; since then some of it may have changed, or be gone.
+    const asRead = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
+    const older = foldThread(asRead, sinceAsked).messages.filter(({ seq }) => seq < edge)
+    cursor = page.nextCursor
+    view = { ...view, from: asRead.from, messages: [...older, ...view.messages] }
   }
 
   /** The answer to it is followed, not read: closing it changes nothing about the run. */
@@ -257,12 +330,12 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         trigger: 'submit-message',
         ...(replaces === undefined ? {} : { messageId: replaces }),
       })
-      if (!exists) {
-        exists = true
-        connect()
-      }
+      // It is stored, so the thread is there and the server too.
+      exists = true
+      reconnect()
     } catch (error) {
-      put({ id, parts, state: 'failed', error: (error as ApiError).message })
+      const isDiscarded = !store.getSnapshot().pending.some((other) => other.id === id)
+      if (!isDiscarded) put({ id, parts, state: 'failed', error: (error as ApiError).message })
       throw error
     }
   }
@@ -273,14 +346,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       if (cursor === null || store.getSnapshot().isLoadingOlder) return
       show({ isLoadingOlder: true })
       try {
-        const page = await readPage(cursor)
-        cursor = page.nextCursor
-        const messages = [...page.results.toReversed(), ...view.messages]
-        view = { ...view, ...windowOf(view.seq, messages, page.nextCursor) }
+        await loadOlder(cursor)
       } finally {
+        sinceAsked = null
         show({ isLoadingOlder: false })
       }
     },
+    reconnect,
     send: (parts, { replaces } = {}) =>
       post({ id: replaces ?? newId(), parts, state: 'sending' }, replaces),
     async retry(pendingId) {

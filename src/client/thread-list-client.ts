@@ -1,4 +1,5 @@
 import { checkOptions } from '../core/check-options.ts'
+import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
@@ -34,7 +35,10 @@ export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
   readonly loadMore: () => Promise<void>
   /** Gives a thread another title; rejects when that fails, and the list stays as it was. */
   readonly rename: (id: string, title: string) => Promise<void>
-  /** Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`. */
+  /**
+   * Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`, or when it could not be
+   * deleted: then `commit` rejects.
+   */
   readonly remove: (id: string) => {
     readonly commit: () => Promise<void>
     readonly undo: () => void
@@ -53,6 +57,8 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
   let cursor: string | null = null
+  /** What was deleted since the list was asked for last. An answer to an earlier asking is of no use. */
+  let deleted = new Set<string>()
 
   const store = createExternalStore<ThreadListSnapshot>(
     { status: 'loading', threads: [], hasMore: false },
@@ -62,7 +68,7 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     },
   )
 
-  const show = (status: ThreadListSnapshot['status'], error?: string) =>
+  const show = (status = store.getSnapshot().status, error?: string) =>
     store.update(() => ({
       status,
       threads: all.filter(({ id }) => !removed.has(id)),
@@ -76,13 +82,16 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     )
 
   const refresh = async () => {
+    const asked = new Set<string>()
+    deleted = asked
     try {
       const page = await read(null)
-      all = page.results
+      if (deleted !== asked) return
+      all = page.results.filter(({ id }) => !asked.has(id))
       cursor = page.nextCursor
       show('ready')
     } catch (error) {
-      show('failed', error instanceof Error ? error.message : String(error))
+      if (deleted === asked) show('failed', error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -91,8 +100,10 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
     refresh,
     async loadMore() {
       if (cursor === null) return
+      const asked = deleted
       const page = await read(cursor)
-      const known = new Set(all.map(({ id }) => id))
+      if (deleted !== asked) return
+      const known = new Set([...all.map(({ id }) => id), ...asked])
       all = [...all, ...page.results.filter(({ id }) => !known.has(id))]
       cursor = page.nextCursor
       show('ready')
@@ -102,21 +113,31 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
         title,
       })
       all = all.map((thread) => (thread.id === id ? renamed : thread))
-      show('ready')
+      show()
     },
     remove(id) {
       removed.add(id)
-      show('ready')
+      show()
+      const undo = () => {
+        removed.delete(id)
+        show()
+      }
       return {
         async commit() {
-          await api.delete(`/api/threads/${encodeURIComponent(id)}`)
+          try {
+            await api.delete(`/api/threads/${encodeURIComponent(id)}`)
+          } catch (error) {
+            const isGone = error instanceof ApiError && error.status === 404
+            if (!isGone) {
+              undo()
+              throw error
+            }
+          }
+          deleted.add(id)
           all = all.filter((thread) => thread.id !== id)
           removed.delete(id)
         },
-        undo() {
-          removed.delete(id)
-          show('ready')
-        },
+        undo,
       }
     },
   }

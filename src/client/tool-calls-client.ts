@@ -1,3 +1,11 @@
+import {
+  callback,
+  checkOptions,
+  having,
+  oneOfWords,
+  type OptionTable,
+  text,
+} from '../core/check-options.ts'
 import { callsOf, isTurn, type Message, type Turn } from '../core/message.ts'
 import type { Json } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
@@ -7,9 +15,10 @@ import {
   type ToolCallList,
   type ToolCallRecord,
 } from '../views/tool-call-record.ts'
-import { type ApiOptions, createApi } from './api.ts'
+import { type ApiOptions, apiRules, createTimedApi, isFinal } from './api.ts'
+import { backOffMs } from './connection.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
-import { browserNetwork, type Network } from './network.ts'
+import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
 import type { ThreadClient } from './thread-client.ts'
 
 /** The calls of a message at one moment. */
@@ -28,16 +37,36 @@ export interface ToolCallsClientOptions extends ApiOptions {
   readonly include?: 'all'
   /** The client of a thread. Whoever is given the same one shares its connection. */
   readonly thread: (threadId: string) => ThreadClient
+  /**
+   * From 0 to 1, for the share of a delay that is left to chance.
+   *
+   * @default Math.random
+   */
+  readonly random?: () => number
+  /** As of `createThreadClient`. */
   readonly network?: Network
+  /** As of `createThreadClient`. */
+  readonly clock?: ClientClock
+}
+
+export const toolCallsClientRules: OptionTable<ToolCallsClientOptions> = {
+  ...apiRules,
+  messageId: text(),
+  include: oneOfWords(['all'], 'what is open or succeeded'),
+  thread: callback(),
+  random: callback('Math.random'),
+  network: having(
+    'a network with isOnline, guard and wait',
+    ['isOnline', 'guard', 'wait'],
+    'the browser’s',
+  ),
+  clock: having('a clock with now and after', ['now', 'after'], 'the system’s'),
 }
 
 interface ReadList extends ToolCallList {
   readonly threadId: string
   readonly seq: number
 }
-
-const firstDelayMs = 500
-const longestDelayMs = 10_000
 
 /**
  * The calls of one message, by its id alone, as long as somebody looks. They are read once; after that
@@ -47,8 +76,10 @@ const longestDelayMs = 10_000
 export function createToolCallsClient(
   options: ToolCallsClientOptions,
 ): ExternalStore<ToolCallsSnapshot> {
-  const { messageId, include, network = browserNetwork } = options
-  const api = createApi(options)
+  checkOptions('createToolCallsClient', options, toolCallsClientRules)
+  const { messageId, include, clock = systemClock, random = Math.random } = options
+  const network = options.network ?? createNetwork(clock)
+  const api = createTimedApi(options, clock)
   const query = include === undefined ? '' : `?include=${include}`
   const path = `/api/messages/${encodeURIComponent(messageId)}/tool-calls${query}`
   const store = createExternalStore<ToolCallsSnapshot>(
@@ -70,14 +101,17 @@ export function createToolCallsClient(
 
   /** Null when it makes no sense to ask again: there is no such message, or it is not ours. */
   const read = async (signal: AbortSignal): Promise<ReadList | null> => {
-    for (let delayMs = firstDelayMs; ; delayMs = Math.min(longestDelayMs, delayMs * 2)) {
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      let retryAfterMs = 0
       try {
         return await api.get<ReadList>(path, signal)
       } catch (error) {
-        if (signal.aborted || isFinal(error)) return null
+        if (isFinal(error)) return null
+        if (error instanceof ApiError) ({ retryAfterMs } = error)
       }
-      await network.wait(delayMs, signal)
+      await network.wait(backOffMs(attempt, random(), retryAfterMs), signal)
     }
+    return null
   }
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -150,6 +184,3 @@ function withResults(
   })
   return whole.some((record) => record === null) ? null : (whole as readonly ToolCallRecord[])
 }
-
-const isFinal = (error: unknown): boolean =>
-  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429

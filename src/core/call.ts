@@ -30,7 +30,14 @@ export type CallOutcome =
       /** What the model is told, where the tool says it differently (AI SDK `toModelOutput`). */
       readonly modelOutput?: Json
     }
-  | { readonly state: 'failed'; readonly cause: CallFailure; readonly error: string }
+  | {
+      readonly state: 'failed'
+      readonly cause: CallFailure
+      /** What people read. */
+      readonly error: string
+      /** What the model is told, where people read something else (HT6). Blank: there was no reason. */
+      readonly modelError?: string
+    }
   | { readonly state: 'denied'; readonly cause: CallDenial; readonly feedback?: string }
   | { readonly state: 'stopped'; readonly cause: 'stopped' }
   | { readonly state: 'interrupted'; readonly cause: CallInterruption }

@@ -122,13 +122,24 @@ function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }
 function withoutState(call: Call): WithoutState {
   // Before its end a call has none of these, and taking them out is dear.
   if (!stateFields.some((field) => field in call)) return call
-  const { state, cause, error, output, modelOutput, preliminary, feedback, endedAt, ...rest } =
-    call as Call & Partial<Record<StateFields, unknown>>
+  const {
+    state,
+    cause,
+    error,
+    modelError,
+    output,
+    modelOutput,
+    preliminary,
+    feedback,
+    endedAt,
+    ...rest
+  } = call as Call & Partial<Record<StateFields, unknown>>
   return rest
 }
 const stateFields = [
   'cause',
   'error',
+  'modelError',
   'output',
   'modelOutput',
   'preliminary',

@@ -15,6 +15,48 @@ export function errorTextOfThrown(thrown: unknown): string {
   }
 }
 
+/**
+ * What was thrown, as it is if it can be looked at, or else as an error that can. A proxy, or a getter that throws,
+ * would otherwise throw again wherever it is asked what it is, and take down what has to say that something failed.
+ */
+export function toReadableThrown(thrown: unknown): unknown {
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown
+  try {
+    const seen = thrown as Readonly<Record<string | symbol, unknown>>
+    // All that is ever asked of an error, here and by the AI SDK; the symbol stands for its marks.
+    const asked = [thrown instanceof Error, Symbol.for('vercel.ai.error') in seen]
+    for (const field of errorFields) asked.push(seen[field] === undefined)
+    return asked.length > 0 && `${String(seen['message'])}${String(seen['stack'])}` !== ''
+      ? withReadableCause(thrown, seen['cause'])
+      : thrown
+  } catch {
+    return new Error(errorTextOfThrown(thrown) || 'What was thrown cannot be looked at.')
+  }
+}
+
+const errorFields = [
+  'message',
+  'name',
+  'stack',
+  'cause',
+  'code',
+  'errors',
+  'error',
+  'statusCode',
+  'responseBody',
+  'responseHeaders',
+  'issues',
+  Symbol.for('vercel.ai.error'),
+] as const
+
+/** Causes are walked along, too. */
+function withReadableCause(thrown: object, cause: unknown, depth = 0): unknown {
+  if (typeof cause !== 'object' || cause === null || depth > deepestCause) return thrown
+  for (const field of errorFields) void (cause as Readonly<Record<string | symbol, unknown>>)[field]
+  void (cause instanceof Error)
+  return withReadableCause(thrown, (cause as { readonly cause?: unknown }).cause, depth + 1)
+}
+
 function describe(thrown: unknown, depth: number): string {
   switch (typeof thrown) {
     case 'string':

@@ -10,6 +10,8 @@ export type ErrorCode =
   | 'no-model'
   /** Of a backend behind the recording proxy. */
   | 'backend'
+  /** An id is in use for something else. */
+  | 'conflict'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -20,6 +20,16 @@ export const parseMessageId = (value: unknown): MessageId => parseId(value, 'mes
 export const parseCallId = (value: unknown): CallId => parseId(value, 'call') as CallId
 export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner') as OwnerId
 
+/** Whether a value can be an id of anything. */
+export function isId(value: unknown): value is string {
+  try {
+    parseId(value, 'value')
+    return true
+  } catch {
+    return false
+  }
+}
+
 function parseId(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length === 0 || value.length > longestId) {
     throw new HoldfastError('bad-id', `The ${what} id is a string of 1 to ${longestId} characters.`)

@@ -96,11 +96,17 @@ export interface TurnError {
   readonly message: string
 }
 
+/** Which limit an answer reached: of characters of text, of a call's arguments or of files, or of calls or parts. */
+export interface AnswerLimit {
+  readonly what: 'text' | 'arguments' | 'files' | 'calls' | 'parts'
+  readonly most: number
+}
+
 export type TurnEnding =
   | { readonly kind: 'completed' }
   | { readonly kind: 'stopped' }
-  /** The token limit cut the output off (ST4). */
-  | { readonly kind: 'cut-off' }
+  /** The token limit cut the output off (ST4), or a limit of the host's own (ST4a). */
+  | { readonly kind: 'cut-off'; readonly limit?: AnswerLimit }
   /** Out of steps; it can be continued (ST5). */
   | { readonly kind: 'step-limit' }
   /** The calls ran and no final text came (ST6). */

@@ -64,7 +64,7 @@ const outcome: Check = (value) =>
   isJsonObject(value) &&
   oneOf('succeeded', 'failed', 'denied', 'stopped', 'interrupted', 'unknown')(value.state) &&
   (value.state === 'succeeded' ? output(value.output) : string(value.cause)) &&
-  (value.state !== 'failed' || string(value.error))
+  (value.state !== 'failed' || (string(value.error) && optional(string)(value.modelError)))
 
 const turnShapes: Readonly<Record<string, Shape>> = {
   'turn-started': { replyTo: (value) => value === null || string(value) },

@@ -2,6 +2,7 @@ import { tool, type ToolSet } from 'ai'
 import { appendFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import type { ErrorText } from '../engine/failure-words.ts'
 import type { ToolPolicy } from '../engine/tool-policy.ts'
 import { aflCodeFor, demoSource, stockOf, timeIn, weatherIn } from './demo-data.ts'
 import { type DemoNotes, memoryNotes } from './demo-notes.ts'
@@ -26,6 +27,8 @@ export interface DemoToolsOptions {
 export interface DemoTools {
   readonly tools: ToolSet
   readonly policies: Readonly<Record<string, ToolPolicy>>
+  /** What goes wrong in these tools is made up as well, and shown. */
+  readonly errorText: ErrorText
 }
 
 /** The version of what the demo's tools return; cards ask for it. */
@@ -81,7 +84,9 @@ export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
   }
   const free: ToolPolicy = { approval: 'never', repeatable: true, version: demoVersion }
   const policies = Object.keys(tools).map((name) => [name, careful[name] ?? free] as const)
-  return { tools, policies: Object.fromEntries(policies) }
+  // Of a model, which may be a real one beside these tools, nothing is shown that it did not mean to say.
+  const errorText: ErrorText = (_, { source, message }) => (source === 'model' ? '' : message)
+  return { tools, policies: Object.fromEntries(policies), errorText }
 }
 
 function createNoteTools(notes: DemoNotes): ToolSet {

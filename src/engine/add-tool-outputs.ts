@@ -38,7 +38,10 @@ export async function addToolOutputs(
   threadId: ThreadId,
   outputs: readonly ToolOutput[],
 ): Promise<readonly ToolOutputResult[]> {
-  const given = outputs.map(({ callId, outcome }) => ({ callId, outcome: toStorable(outcome) }))
+  const given = outputs.map(({ callId, outcome }) => ({
+    callId,
+    outcome: toStorable(outcome, engine.options.maxResultChars),
+  }))
   const results = given.map((): ToolOutputResult | undefined => undefined)
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
@@ -101,11 +104,11 @@ export const toToolOutput = ({ callId, outcome }: ChatOutput): ToolOutput => ({
       : { state: 'failed', cause: 'tool-error', error: outcome.error },
 })
 
-function toStorable(outcome: ToolOutput['outcome']): ToolOutput['outcome'] {
+function toStorable(outcome: ToolOutput['outcome'], maxChars: number): ToolOutput['outcome'] {
   if (outcome.state === 'failed' || outcome.output.kind !== 'inline') return outcome
   return {
     ...outcome,
-    output: { kind: 'inline', value: toGivenJson('output', outcome.output.value) },
+    output: { kind: 'inline', value: toGivenJson('output', outcome.output.value, maxChars) },
   }
 }
 

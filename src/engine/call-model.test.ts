@@ -9,6 +9,8 @@ import {
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callModel, type CallSettings } from './call-model.ts'
+import { systemClock } from './clock.ts'
+import { createFileLoader } from './file-loader.ts'
 import type { Part, ProviderPart } from './sdk-layer.ts'
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
@@ -54,7 +56,8 @@ const messages = [{ role: 'user' as const, content: 'hi' }]
 async function ours(model: LanguageModel, settings: CallSettings): Promise<readonly Part[]> {
   const taken: Part[] = []
   const { signal } = new AbortController()
-  const call = { model, instructions: undefined, messages, tools, settings, signal }
+  const files = createFileLoader(systemClock, signal)
+  const call = { model, instructions: undefined, messages, tools, settings, signal, files }
   await callModel(call, (part) => {
     taken.push(part)
     return 'more'
@@ -274,8 +277,9 @@ test('[ST1] what was not taken is given back: the provider is told that nobody l
     }),
   }
   const { signal } = new AbortController()
+  const files = createFileLoader(systemClock, signal)
   let taken = 0
-  const call = { model, instructions: undefined, messages, tools, settings: {}, signal }
+  const call = { model, instructions: undefined, messages, tools, settings: {}, signal, files }
   await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
   expect([taken, cancelled]).toEqual([3, true])
 })

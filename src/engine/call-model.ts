@@ -1,4 +1,5 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { FileLoader } from './file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import {
   type LayerCall,
@@ -32,6 +33,7 @@ export interface ModelCall {
   readonly tools: ToolSet
   readonly settings: CallSettings
   readonly signal: AbortSignal
+  readonly files: FileLoader
 }
 
 /** `enough`: whatever else the model says is not wanted. */
@@ -43,17 +45,8 @@ export type Taken = 'more' | 'enough'
  * has been handled: a callback and no stream, because most parts are a few letters and are handled at once.
  */
 export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> {
-  const { model, instructions, messages, tools, settings, signal } = call
-  const layered = await openLayeredCall({
-    ...settings,
-    model,
-    messages,
-    tools,
-    abortSignal: signal,
-    allowSystemInMessages: true,
-    ...(instructions === undefined ? {} : { instructions }),
-    _internal: { collectContent: false },
-  })
+  const { tools, settings } = call
+  const layered = await openCall(call)
   // Where the model is told which tools it may use, the SDK watches over the calls that it makes.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
@@ -74,6 +67,31 @@ export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> 
   } finally {
     layered.close()
     providerParts.cancel().catch(() => undefined)
+  }
+}
+
+/** Files that cannot be had become words, and the model is called with those (ST3b). */
+async function openCall(call: ModelCall): Promise<LayeredCall> {
+  const { model, instructions, tools, settings, signal, files } = call
+  for (;;) {
+    const { missing } = files
+    const messages = files.inWords(call.messages)
+    try {
+      return await openLayeredCall({
+        ...settings,
+        model,
+        messages,
+        tools,
+        download: files.download,
+        abortSignal: signal,
+        allowSystemInMessages: true,
+        ...(instructions === undefined ? {} : { instructions }),
+        _internal: { collectContent: false },
+      })
+    } catch (error) {
+      // Each time round there is one more that is missing, so there is an end to it.
+      if (files.missing === missing && !files.isToBlame(error, messages)) throw error
+    }
   }
 }
 

@@ -20,7 +20,8 @@ import { createHub } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
-import { type Recording, type RecordRequest, record } from './record.ts'
+import { type Recording, record } from './record.ts'
+import type { RecordRequest } from './record-request.ts'
 import type { RecordedSource } from './recorded-parts.ts'
 import { recoverAbandoned } from './recover.ts'
 import { readModelMessages } from './resume-recorded.ts'
@@ -106,7 +107,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
-  const tell = safely(options.hooks)
+  const tell = safely(options.hooks ?? logFailure)
   const emit: Hooks = (event) => {
     metrics.count(event)
     tell(event)
@@ -200,6 +201,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       append: engine.append,
       now: clock.now,
       newCallId,
+      limits: chosen,
       onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,
@@ -233,6 +235,15 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       hub.close()
     },
   }
+}
+
+/** Where nobody listens the reason would be lost: what clients read has only its id. */
+const logFailure: Hooks = (event) => {
+  if (event.type !== 'failed') return
+  const { source, name, errorId, threadId, message } = event
+  const what = [source, name].filter((word) => word !== undefined).join(' ')
+  // oxlint-disable-next-line no-console -- the last resort: a fault that is told to nobody cannot be mended
+  console.error(`holdfast: ${what} failed (error ${errorId}, thread ${threadId}): ${message}`)
 }
 
 /** 128 random bits: unique everywhere, and said by nothing else. */

@@ -1,21 +1,18 @@
-import { asSchema } from 'ai'
 import type { Call, Decision } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
+import { fitSchema, type FittedValue } from './fit-schema.ts'
 import { hashInput } from './hash-input.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
-import { toGivenJson } from './to-json.ts'
-import { messageOf } from './translate-part.ts'
 
 export interface DecisionRequest {
   readonly callId: CallId
   readonly decision: 'accept' | 'reject'
-  /** With accept: arguments to run it with instead (AP3). */
+  /** With accept: arguments to run it with instead, as its schema makes them (AP3). */
   readonly args?: Json
   readonly feedback?: string
 }
@@ -39,11 +36,12 @@ export async function decideCalls(
   requests: readonly DecisionRequest[],
 ): Promise<readonly DecisionResult[]> {
   const results = requests.map((): DecisionResult | undefined => undefined)
+  const fitArgs = createArgsFitter(engine)
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
     const decided = await applyInput(engine, threadId, find, (turn) =>
-      decideIn(engine, turn, by, requests),
+      decideIn(engine, turn, by, requests, fitArgs),
     )
     if (decided === null) results[index] = { kind: 'not-found' }
     for (const [at, result] of decided ?? []) results[at] ??= result
@@ -57,6 +55,7 @@ async function decideIn(
   turn: Turn,
   by: string,
   requests: readonly DecisionRequest[],
+  fitArgs: FitArgs,
 ): Promise<PlannedInput<ReadonlyMap<number, DecisionResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const decided = new Map<CallId, Decision>()
@@ -67,16 +66,16 @@ async function decideIn(
     if (call === undefined) continue
     const earlier = decided.get(call.id) ?? call.decision
     if (call.state !== 'awaiting-approval' || earlier !== undefined) {
-      answer.set(index, await afterwards(call.state, earlier, request, by))
+      answer.set(index, await afterwards(call, earlier, request, by, fitArgs))
       continue
     }
     const proposed = call.input.kind === 'complete' ? call.input.value : null
-    const edited = request.decision === 'accept' ? request.args : undefined
-    const fault = edited === undefined ? undefined : await findArgsFault(engine, call.name, edited)
-    if (fault !== undefined) {
-      answer.set(index, { kind: 'invalid-args', message: fault })
+    const fitted = request.decision === 'accept' ? await fitArgs(call, request) : undefined
+    if (fitted?.kind === 'refused') {
+      answer.set(index, { kind: 'invalid-args', message: fitted.message })
       continue
     }
+    const edited = fitted?.value
     const kind = request.decision === 'accept' ? 'accepted' : 'rejected'
     const at = engine.clock.now()
     const inputHash = await hashInput(edited ?? proposed)
@@ -93,49 +92,39 @@ async function decideIn(
 
 /** The same decision again by the same person is the same answer; anything else is told who decided. */
 async function afterwards(
-  state: Call['state'],
+  call: Call,
   decision: Decision | undefined,
   request: DecisionRequest,
   by: string,
+  fitArgs: FitArgs,
 ): Promise<DecisionResult> {
-  if (decision === undefined) return { kind: 'not-waiting', state }
+  if (decision === undefined) return { kind: 'not-waiting', state: call.state }
   const wanted = request.decision === 'accept' ? 'accepted' : 'rejected'
-  const { args } = request
-  const isSame =
-    decision.by === by &&
-    decision.kind === wanted &&
-    // To accept other arguments is another decision.
-    (args === undefined || wanted === 'rejected' || (await hashInput(args)) === decision.inputHash)
-  return isSame ? { kind: wanted } : { kind: 'already-decided', decision }
+  const other = { kind: 'already-decided', decision } as const
+  if (decision.by !== by || decision.kind !== wanted) return other
+  // To accept other arguments is another decision; they are compared as they would be stored.
+  const fitted = wanted === 'accepted' ? await fitArgs(call, request) : undefined
+  if (fitted === undefined) return { kind: wanted }
+  if (fitted.kind === 'refused') return other
+  return (await hashInput(fitted.value)) === decision.inputHash ? { kind: wanted } : other
 }
 
-async function findArgsFault(
-  engine: Engine,
-  name: string,
-  args: Json,
-): Promise<string | undefined> {
-  const tool = engine.toolbox.find(name)
-  if (tool === undefined) return `There is no tool called "${name}".`
-  if (isDeeperThan(args, deepestValue)) return `They are nested deeper than ${deepestValue} levels.`
-  const schema = asSchema(tool.inputSchema)
-  try {
-    const checked = await schema.validate?.(toGivenJson('args', args))
-    return checked === undefined || checked.success ? undefined : sayFault(checked.error)
-  } catch (error) {
-    return sayFault(error)
-  }
-}
+/** Of the arguments in a request, if it has any, what the tool's schema makes of them. */
+type FitArgs = (call: Call, request: DecisionRequest) => Promise<FittedValue | undefined>
 
-/** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
-function sayFault(error: unknown): string {
-  const { issues } = error as { readonly issues?: unknown }
-  if (!Array.isArray(issues) || issues.length === 0) {
-    return messageOf(error) || 'The tool’s schema refused them and gave no reason.'
+/** Asks the schema once for each request, however often the decision is planned anew because others wrote. */
+function createArgsFitter({ toolbox }: Engine): FitArgs {
+  const known = new Map<DecisionRequest, Promise<FittedValue>>()
+  const fit = async ({ name }: Call, args: Json): Promise<FittedValue> => {
+    const tool = toolbox.find(name)
+    return tool === undefined
+      ? { kind: 'refused', message: `There is no tool called "${name}".` }
+      : fitSchema(tool.inputSchema, args)
   }
-  return issues
-    .map(({ path, message }: { readonly path?: unknown; readonly message?: unknown }) => {
-      const place = Array.isArray(path) && path.length > 0 ? `${path.map(String).join('.')}: ` : ''
-      return `${place}${messageOf(message) || 'is not what it should be'}`
-    })
-    .join('; ')
+  return async (call, request) => {
+    if (request.args === undefined) return undefined
+    const fitted = known.get(request) ?? fit(call, request.args)
+    known.set(request, fitted)
+    return fitted
+  }
 }

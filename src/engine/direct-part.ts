@@ -1,4 +1,5 @@
 import { asSchema, type ToolSet } from 'ai'
+import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, depthOfText } from '../core/json-depth.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Part, ProviderPart } from './sdk-layer.ts'
@@ -81,8 +82,8 @@ export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Calle
     return undefined
   const parsed = parsePlainJson(part.input)
   if (parsed === undefined) return undefined
-  const checked = await asSchema(tool.inputSchema).validate?.(parsed.value)
-  if (checked?.success === false) return undefined
+  const checked = await validate(tool, parsed.value)
+  if (checked?.success === false) return checked.error === unreadable ? toInvalid(part) : undefined
   return {
     type: 'tool-call',
     toolCallId: part.toolCallId,
@@ -94,6 +95,28 @@ export async function toDirectCall(part: Calling, tools: ToolSet): Promise<Calle
     ...(part.providerMetadata === undefined ? {} : { providerMetadata: part.providerMetadata }),
   }
 }
+
+/** A schema that throws is left to the SDK, which says so of the call; but not what it could not look at either. */
+async function validate(tool: ToolSet[string], value: unknown) {
+  try {
+    return await asSchema(tool.inputSchema).validate?.(value)
+  } catch (thrown) {
+    const error = toReadableThrown(thrown)
+    return { success: false, error: error === thrown ? error : unreadable } as const
+  }
+}
+
+const unreadable = new Error('The tool’s schema failed and gave no reason.')
+
+const toInvalid = ({ toolCallId, toolName, input }: Calling): Called => ({
+  type: 'tool-call',
+  toolCallId,
+  toolName,
+  input,
+  dynamic: true,
+  invalid: true,
+  error: unreadable,
+})
 
 /** A call whose arguments nobody could walk through: its schema is not asked, and their text is kept (CL6a). */
 export function toDeepCall(part: Calling): Called | undefined {

@@ -1,10 +1,10 @@
 import type { ModelMessage, Tool } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Clock } from './clock.ts'
-import { toJson, UnstorableError } from './to-json.ts'
-import { messageOf } from './translate-part.ts'
+import { toResultJson, UnstorableError } from './to-json.ts'
 
 export interface ToolRun {
   readonly tool: Tool
@@ -14,6 +14,10 @@ export interface ToolRun {
   readonly signal: AbortSignal
   readonly timeoutMs: number | undefined
   readonly clock: Clock
+  /** Characters of JSON that a result may have. */
+  readonly maxResultChars: number
+  /** What is stored about what the tool threw. */
+  readonly wordError: (error: unknown) => CallOutcome
   readonly onProgress: (output: Json) => void
 }
 
@@ -33,17 +37,23 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     if (ended !== 'timeout') return ended
     const error = `The tool took longer than ${run.timeoutMs} ms.`
     return { state: 'failed', cause: 'timeout', error }
-  } catch (error) {
+  } catch (thrown) {
     if (run.signal.aborted) return stopped
-    const text =
-      error instanceof UnstorableError
-        ? `The tool returned a value that cannot be stored: it ${error.message}.`
-        : messageOf(error)
-    return { state: 'failed', cause: 'tool-error', error: text }
+    const error = toReadableThrown(thrown)
+    const fault = toUnstorableFault(error)
+    return fault === undefined
+      ? run.wordError(error)
+      : { state: 'failed', cause: 'tool-error', error: fault }
   } finally {
     cancel?.()
     run.signal.removeEventListener('abort', stop)
   }
+}
+
+/** What is wrong with a value is said by us, unless reading it threw. */
+function toUnstorableFault(error: unknown): string | undefined {
+  if (!(error instanceof UnstorableError) || error.isThrown) return undefined
+  return `The tool returned a value that cannot be stored: it ${error.message}.`
 }
 
 /** What tells the tool that nobody waits for it any more: the run has ended, or its time is over. */
@@ -75,16 +85,19 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> 
     for await (const output of returned) {
       if (signal.aborted) break
       last = output
-      run.onProgress(toJson(output))
+      run.onProgress(toResultJson(output, run.maxResultChars))
     }
   } else {
     last = await returned
   }
-  const output = { kind: 'inline', value: toJson(last) } as const
+  const output = { kind: 'inline', value: toResultJson(last, run.maxResultChars) } as const
   const modelOutput =
     tool.toModelOutput === undefined
       ? undefined
-      : toJson(await tool.toModelOutput({ toolCallId: call.id, input, output: last }))
+      : toResultJson(
+          await tool.toModelOutput({ toolCallId: call.id, input, output: last }),
+          run.maxResultChars,
+        )
   return withDefined({ state: 'succeeded', output } as const, { modelOutput })
 }
 

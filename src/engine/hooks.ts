@@ -1,6 +1,7 @@
 import type { Call, CallOutcome } from '../core/call.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
+import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason } from '../core/usage.ts'
 
@@ -9,7 +10,7 @@ interface OfTurn {
   readonly turnId: MessageId
 }
 
-/** What happens in an engine, for logs, metrics and traces. Nothing here carries content. */
+/** What happens in an engine, for logs, metrics and traces. Only what failed says why; nothing else carries content. */
 export type LifecycleEvent =
   | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn)
   | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn)
@@ -55,6 +56,11 @@ export type LifecycleEvent =
   | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn)
   /** A call that a dead process had started: nobody knows how it ended. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn)
+  /**
+   * A tool, a policy or a model failed. `message` and `error` are the reason, and may hold what clients are not told;
+   * what they read has the `errorId` (HT6).
+   */
+  | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
 
 export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
@@ -67,6 +73,7 @@ export interface RunHooks {
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
   outcomeUnknown(callId: string): void
+  failed(where: FailurePlace, error: unknown): void
   endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
@@ -100,6 +107,7 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
+    failed: (where, error) => emit({ type: 'failed', ...where, error }),
     endIgnored: (callId) => emit({ type: 'end-ignored', ...place, callId }),
     turnPaused: (waitingFor) => emit({ type: 'turn-paused', ...place, waitingFor }),
     turnEnded: (ending, turn) =>

@@ -1,12 +1,22 @@
 import { type Call, isOpenCall } from '../core/call.ts'
-import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../core/message.ts'
-import { StreamCutError, toModelFault } from './model-error.ts'
+import {
+  type AnswerLimit,
+  callsOf,
+  type Turn,
+  type TurnEnding,
+  type TurnError,
+  type TurnWait,
+} from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { StreamCutError } from './model-error.ts'
 
 /** How a stream of somebody's own loop ended. */
 export interface StreamEnd {
   /** The reason that its `finish` gave; null if it was closed without one. */
   readonly finishReason: string | null
   readonly isAborted: boolean
+  /** The limit that ended it before it ended. */
+  readonly limit?: AnswerLimit
   /** An error that it reported or ended with. */
   readonly fault?: { readonly error: unknown }
 }
@@ -21,13 +31,23 @@ export type RecordingVerdict =
  * call without its result, or nothing at all is a stream that broke off, and anything else is an
  * answer. Calls that wait for somebody make the turn wait.
  */
-export function judgeRecording(turn: Turn, end: StreamEnd): RecordingVerdict {
+export function judgeRecording(
+  turn: Turn,
+  end: StreamEnd,
+  wordFault: (error: unknown) => TurnError,
+): RecordingVerdict {
+  const failed = (error: unknown): RecordingVerdict => ({
+    kind: 'end',
+    ending: { kind: 'failed', error: wordFault(error) },
+  })
   if (end.fault !== undefined) return failed(end.fault.error)
   if (end.isAborted) return { kind: 'end', ending: { kind: 'stopped' } }
   const { finishReason } = end
   if (finishReason === 'interrupted') return failed(new StreamCutError('no end of the stream'))
   if (finishReason === 'error') return failed(new Error('It ended with an error.'))
-  if (finishReason === 'length') return { kind: 'end', ending: { kind: 'cut-off' } }
+  if (finishReason === 'length') {
+    return { kind: 'end', ending: withDefined({ kind: 'cut-off' } as const, { limit: end.limit }) }
+  }
   const calls = [...callsOf(turn)]
   if (calls.some(({ state }) => state === 'awaiting-approval')) {
     return { kind: 'wait', waitingFor: 'approval' }
@@ -54,8 +74,3 @@ export const isClients = (call: Call): boolean =>
   (call.state === 'ready' || call.state === 'running') && call.providerExecuted !== true
 
 const completed: RecordingVerdict = { kind: 'end', ending: { kind: 'completed' } }
-
-function failed(error: unknown): RecordingVerdict {
-  const { code, message } = toModelFault(error)
-  return { kind: 'end', ending: { kind: 'failed', error: { code, message } } }
-}

@@ -22,6 +22,8 @@ export type ModelErrorCode =
 
 export interface ModelFault extends TurnError {
   readonly code: ModelErrorCode
+  /** The message without the words of the provider. */
+  readonly sentence: string
   /** Worth trying again, as long as nothing has been received. */
   readonly isRetryable: boolean
   readonly retryAfterMs?: number
@@ -35,9 +37,10 @@ export class StreamCutError extends Error {
 /** Tells kinds of failure apart, and words them for the person who waits for an answer. */
 export function toModelFault(error: unknown, now?: number): ModelFault {
   const code = codeOf(error)
-  const { message, isRetryable, isDetailed } = describe(code)
+  const { message: sentence, isRetryable, isDetailed } = describe(code)
   const detail = isDetailed ? shorten(messageOf(error)) : ''
-  const fault = { code, message: detail === '' ? message : `${message} (${detail})`, isRetryable }
+  const message = detail === '' ? sentence : `${sentence} (${detail})`
+  const fault = { code, message, sentence, isRetryable }
   const retryAfterMs = isRetryable ? retryAfterOf(error, now) : undefined
   return retryAfterMs === undefined ? fault : { ...fault, retryAfterMs }
 }

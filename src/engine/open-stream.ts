@@ -1,3 +1,4 @@
+import { toReadableThrown } from '../core/error-text.ts'
 import { callModel, type ModelCall, type OnPart, type Taken } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
@@ -7,6 +8,9 @@ import type { Part } from './sdk-layer.ts'
 import { messageOf } from './translate-part.ts'
 
 const longestDelayMs = 30_000
+
+/** A model that says so much before its first word is taken to have begun: what is held costs memory. */
+const mostHeld = 1_000
 
 export interface StreamSource {
   readonly modelCall: () => Promise<ModelCall>
@@ -29,7 +33,8 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
       throw gate.hasFailed
         ? new Error('It ended with an error and gave no reason.')
         : new StreamCutError('no end of the stream')
-    } catch (error) {
+    } catch (thrown) {
+      const error = toReadableThrown(thrown)
       // What its consumer could not do with the answer is no fault of the model.
       if (gate.isHandling) throw error
       const fault = toModelFault(error, run.clock.now())
@@ -67,7 +72,7 @@ function createGate(onPart: OnPart) {
     }
     if (gate.hasBegun) return deliver(part, end !== undefined)
     held.push(part)
-    gate.hasBegun = isAnswer(part)
+    gate.hasBegun = isAnswer(part) || held.length >= mostHeld
     return gate.hasBegun ? deliverHeld(end !== undefined) : 'more'
   }
 

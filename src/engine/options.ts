@@ -4,6 +4,7 @@ import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
@@ -22,13 +23,30 @@ export interface HoldfastOptions {
   readonly instructions?: Instructions
   readonly settings?: CallSettings
   readonly hooks?: Hooks
+  /**
+   * What clients read when a tool, a policy or a model fails: what was thrown may hold what is not for them. The model is
+   * told a tool's own words all the same. `(_, {message}) => message` shows everything.
+   * @default a neutral sentence with an id, which stands in the hook event `failed` with the reason
+   */
+  readonly errorText?: ErrorText
 
   /** Model calls in one turn before it stops and offers to continue. */
   readonly maxSteps?: number
   readonly toolConcurrency?: number
   readonly toolTimeoutMs?: number
-  /** What of a long result the model is sent; the whole of it is stored. */
+  /** What of a long result the model is sent, with a word on how long it was; the whole of it is stored. @default 200,000 */
   readonly maxOutputChars?: number
+  /** Text and reasoning of one turn, in characters; over it the turn ends as cut off, and can be continued. @default 1,000,000 */
+  readonly maxTextChars?: number
+  /** The arguments of one call, in characters; over it the turn ends as cut off, and the call does not run. @default 1,000,000 */
+  readonly maxArgumentChars?: number
+  /** Calls in one turn; over it the turn ends as cut off, and can be continued. @default 1,000 */
+  readonly maxCalls?: number
+  /**
+   * A result, as characters of JSON; a call that gives more fails and says so. Also the files of a turn that the model
+   * makes. @default 16,000,000
+   */
+  readonly maxResultChars?: number
   /** Which messages the model is sent, oldest first. Default: the last thousand. */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
   /** Tries again before the first token only. */
@@ -76,6 +94,11 @@ export type EngineOptions = Required<
     | 'settings'
     | 'maxSteps'
     | 'toolConcurrency'
+    | 'maxOutputChars'
+    | 'maxTextChars'
+    | 'maxArgumentChars'
+    | 'maxCalls'
+    | 'maxResultChars'
     | 'selectHistory'
     | 'modelRetries'
     | 'retryDelayMs'
@@ -87,8 +110,8 @@ export type EngineOptions = Required<
   >
 > & {
   readonly toolTimeoutMs: number | undefined
-  readonly maxOutputChars: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
+  readonly errorText: ErrorText | undefined
 }
 
 export const longestHistory = 1_000
@@ -99,8 +122,13 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     maxSteps: options.maxSteps ?? 30,
     toolConcurrency: options.toolConcurrency ?? 10,
     toolTimeoutMs: options.toolTimeoutMs,
-    maxOutputChars: options.maxOutputChars,
+    maxOutputChars: options.maxOutputChars ?? 200_000,
+    maxTextChars: options.maxTextChars ?? 1_000_000,
+    maxArgumentChars: options.maxArgumentChars ?? 1_000_000,
+    maxCalls: options.maxCalls ?? 1_000,
+    maxResultChars: options.maxResultChars ?? 16_000_000,
     resumeRecorded: options.resumeRecorded,
+    errorText: options.errorText,
     selectHistory: options.selectHistory ?? ((messages) => messages),
     modelRetries: options.modelRetries ?? 2,
     retryDelayMs: options.retryDelayMs ?? 500,

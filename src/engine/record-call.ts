@@ -1,10 +1,11 @@
 import { NoSuchToolError } from 'ai'
 import type { CallOrigin } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
+import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { hashInput } from './hash-input.ts'
 import type { Run } from './run-context.ts'
-import { toJson } from './to-json.ts'
+import { toJson, UnstorableError } from './to-json.ts'
 import type { Verdict } from './tool-policy.ts'
 import { messageOf, type SdkCall } from './translate-part.ts'
 
@@ -16,12 +17,12 @@ export async function recordCall(
 ): Promise<readonly NewTurnEvent[]> {
   const { id: callId } = call
   const place = { turnId: run.turnId, at: run.clock.now(), callId }
-  const input = toJson(part.input)
+  const input = inputOf(part)
   const record = (approval: 'required' | 'not-required'): NewTurnEvent => ({
     ...place,
     type: 'call-recorded',
     call,
-    input,
+    input: input instanceof UnstorableError ? null : input,
     approval,
   })
   // The provider runs it, whatever its arguments look like from here, and says what came of it.
@@ -29,6 +30,12 @@ export async function recordCall(
   if (part.invalid === true) {
     const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
     const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
+    return [record('not-required'), { ...place, type: 'call-settled', outcome }]
+  }
+  // A schema may make of arguments what JSON cannot say, and then no tool is run with anything else.
+  if (input instanceof UnstorableError) {
+    const error = `The arguments cannot be stored: what the tool’s schema makes of them ${input.message}.`
+    const outcome = { state: 'failed', cause: 'invalid-input', error } as const
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
   let verdict: Verdict
@@ -42,9 +49,7 @@ export async function recordCall(
     })
   } catch (error) {
     // A policy that throws has not said that the tool may run.
-    const why = messageOf(error) || 'it gave no reason'
-    const text = `The approval policy of this tool failed: ${why}`
-    const outcome = { state: 'failed', cause: 'tool-error', error: text } as const
+    const outcome = run.words.ofPolicy(call, error)
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
   if (verdict.kind === 'free') return [record('not-required')]
@@ -60,4 +65,13 @@ export async function recordCall(
     { feedback: verdict.reason },
   )
   return [record('required'), { ...place, type: 'call-decided', decision }]
+}
+
+function inputOf({ input }: SdkCall): Json | UnstorableError {
+  try {
+    return toJson(input)
+  } catch (error) {
+    if (error instanceof UnstorableError) return error
+    throw error
+  }
 }

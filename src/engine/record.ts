@@ -7,6 +7,7 @@ import { parseAnswers } from '../protocol/chat-body.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
+import { createFailureWords } from './failure-words.ts'
 import { toKnownTurn } from './known-turn.ts'
 import { addToolOutputs, toToolOutput } from './add-tool-outputs.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
@@ -17,24 +18,14 @@ import {
   type RecordingResponseOptions,
   toRecordingResponse,
 } from './recording-response.ts'
+import {
+  checkRecord,
+  type ContinueRecording,
+  isContinuation,
+  type RecordRequest,
+} from './record-request.ts'
 import { readLatest } from './read-latest.ts'
-import { type SendRequest, type SendResult, send } from './send.ts'
-
-/** The turn goes on that a loop of the host's own began: it waited, or was broken off. */
-export interface ContinueRecording {
-  readonly threadId: ThreadId
-  /** The thread's last turn. */
-  readonly continue: MessageId
-  /**
-   * The assistant's message as the client sent it back: approvals and results of the client's tools that
-   * are in it are stored, and `toResponse` tells only what the client does not have.
-   */
-  readonly message?: unknown
-  /** Who decided on the calls that the stream shows to be decided. @default 'host' */
-  readonly by?: string
-}
-
-export type RecordRequest = SendRequest | ContinueRecording
+import { type SendResult, send } from './send.ts'
 
 /** How a recording answers whoever asked, whatever became of the request. */
 interface WithResponse {
@@ -69,6 +60,9 @@ export type Recording = WithResponse &
  * changes nothing that was said. What cannot hold, because the host runs the tools: that a call is
  * durable before its tool runs, that a tool runs at most once, and carrying the turn on after a crash
  * (it is ended as interrupted instead).
+ *
+ * The source and the request are checked first: what is wrong with them is a `HoldfastError` with the code
+ * `bad-option`; nothing has been stored, and the source is closed.
  */
 export async function record(
   engine: Engine,
@@ -76,12 +70,13 @@ export async function record(
   source: RecordedSource,
   request: RecordRequest,
 ): Promise<Recording> {
+  checkRecord(source, request)
   const { threadId } = request
   const begun = Promise.withResolvers<Recorded>()
   const workFor =
     (turnId: MessageId): Work =>
     (ledger, hooks) => {
-      const by = 'continue' in request ? (request.by ?? 'host') : 'host'
+      const by = isContinuation(request) ? (request.by ?? 'host') : 'host'
       const recorded = startRecording({
         engine,
         newCallId,
@@ -91,14 +86,16 @@ export async function record(
         turnId,
         ledger,
         hooks,
+        words: createFailureWords({ threadId, turnId }, engine.options.errorText, (where, error) =>
+          hooks.failed(where, error),
+        ),
       })
       begun.resolve(recorded)
       return recorded.run
     }
-  const sent =
-    'continue' in request
-      ? await continueRecorded(engine, request, workFor)
-      : await send(engine, request, workFor)
+  const sent = isContinuation(request)
+    ? await continueRecorded(engine, request, workFor)
+    : await send(engine, request, workFor)
   const feed = {
     store: engine.store,
     subscribe: (id: ThreadId, after: number, signal = new AbortController().signal) =>
@@ -110,7 +107,7 @@ export async function record(
     const { turnId } = sent
     const { stream, run, lost } = await begun.promise
     // A client that goes on with a turn has it, and would be shown twice what it is told again.
-    const known = 'continue' in request ? { known: knownTo(request, sent.turn) } : {}
+    const known = isContinuation(request) ? { known: knownTo(request, sent.turn) } : {}
     const toResponse = respond({ threadId, turnId, lost, ...known })
     const withdraw = async () => {
       await run.done
@@ -145,7 +142,7 @@ async function withdrawTurn(
   turnId: MessageId,
 ): Promise<void> {
   // What is only gone on with was there before.
-  if ('continue' in request) return
+  if (isContinuation(request)) return
   const { threadId, message, create } = request
   const at = engine.clock.now()
   const messageIds = [message.id, turnId]

@@ -3,6 +3,7 @@ import { isJsonObject } from '../core/json.ts'
 import type { ItemPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type StreamChunk, textOf } from '../protocol/data-stream/stream-chunk.ts'
+import { WordedError } from './failure-words.ts'
 import { readAhead } from './read-ahead.ts'
 import { toJson } from './to-json.ts'
 
@@ -28,16 +29,15 @@ export type RecordedSource = AsyncIterable<unknown>
  * step and after an end too, where the ledger has no place for it.
  */
 export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<RecordedPart> {
-  let early: readonly RecordedPart[] = []
+  const early: RecordedPart[] = []
   let stepEnd: readonly RecordedPart[] = []
   let hasBegun = false
   let hasCalls = false
   let isPlain = false
   for await (const item of readAhead(source)) {
     if (typeof item === 'string') {
-      if (!isPlain) yield* [...early, { type: 'text-start', id: plainText } as const]
+      if (!isPlain) yield* [...early.splice(0), { type: 'text-start', id: plainText } as const]
       isPlain = true
-      early = []
       yield { type: 'text-delta', id: plainText, text: item }
       continue
     }
@@ -47,8 +47,10 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
     const chunk = item as StreamChunk
     if (type === 'data' || type.startsWith('data-')) {
       const data = type === 'data' ? [item as RecordedData].filter(isSound) : toData(chunk)
-      if (hasBegun) yield* data
-      else early = [...early, ...data]
+      early.push(...data)
+      // So much before the first step is no preface any more, and would be held for ever.
+      hasBegun ||= early.length >= mostEarly
+      if (hasBegun) yield* early.splice(0)
       continue
     }
     if (type === 'start-step') hasCalls = false
@@ -64,8 +66,10 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
     hasBegun ||= beginning.test(type)
     const begins = type === 'start-step'
     if (!hasBegun) yield* parts
-    else yield* begins ? [...parts, ...early] : [...early, ...parts]
-    if (hasBegun) early = []
+    else {
+      const data = early.splice(0)
+      yield* begins ? [...parts, ...data] : [...data, ...parts]
+    }
   }
   yield* early
   yield* stepEnd
@@ -73,6 +77,7 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
 }
 
 const plainText = 'text'
+const mostEarly = 1_000
 /** What belongs into a step. Anything else may come before the first one. */
 const beginning = /^(start-step|finish|text-|reasoning-|tool-|source|file|custom)/
 
@@ -203,7 +208,7 @@ function toParts(chunk: StreamChunk, hasCalls: boolean): readonly object[] | und
     }
     case 'error':
       return 'errorText' in chunk
-        ? [{ type, error: new Error(textOf(chunk['errorText'])) }]
+        ? [{ type, error: new WordedError(textOf(chunk['errorText'])) }]
         : undefined
     default:
       return undefined

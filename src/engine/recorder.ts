@@ -9,6 +9,7 @@ import { findEventFault } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { hashInput } from './hash-input.ts'
+import type { FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { RecordedPart } from './recorded-parts.ts'
 import type { RunLedger } from './run-ledger.ts'
@@ -30,12 +31,13 @@ export interface Recorder {
 }
 
 export interface RecorderParts {
-  readonly engine: Pick<Engine, 'clock' | 'store'>
+  readonly engine: Pick<Engine, 'clock' | 'store' | 'options'>
   readonly newCallId: () => CallId
   readonly threadId: ThreadId
   readonly turnId: MessageId
   readonly ledger: RunLedger
   readonly hooks: RunHooks
+  readonly words: FailureWords
   /** Who is said to have decided on calls that the host's loop decided on. */
   readonly by: string
 }
@@ -76,6 +78,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
     now,
     turn: () => ledger.expected,
     ends: 'all',
+    wordError: (part, call) =>
+      isWorded(part)
+        ? { state: 'failed', cause: 'tool-error', error: messageOf(part.error) }
+        : parts.words.ofTool(call, part.error),
+    maxResultChars: engine.options.maxResultChars,
     onUnmatched: (id) => hooks.endIgnored(id),
     newCallId: (id) => (free.delete(id) ? parseCallId(id) : parts.newCallId()),
   })
@@ -338,6 +345,10 @@ function inputOf(part: SdkCall) {
     return null
   }
 }
+
+/** A chunk of a UI message stream has no name of the tool, and its text is what the host chose for clients. */
+const isWorded = ({ error, toolName }: ToolError): boolean =>
+  typeof error === 'string' && toolName === ''
 
 const isId = (id: string): boolean => {
   try {

@@ -1,3 +1,10 @@
+import {
+  checkOptions,
+  longestTimerMs,
+  milliseconds,
+  type OptionTable,
+  record,
+} from '../core/check-options.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -10,6 +17,17 @@ export interface RecordingResponseOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** How often a comment keeps an idle connection open. @default 15_000 */
   readonly keepAliveMs?: number
+}
+
+/** `toResponse` of a recording. */
+export const recordingResponseRules: OptionTable<RecordingResponseOptions> = {
+  sdk: {
+    range: '5, 6 or 7',
+    fits: (value) => value === 5 || value === 6 || value === 7,
+    default: 'what every version from 5.0.92 on understands',
+  },
+  headers: record('an object of headers', 'none'),
+  keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
 }
 
 export interface RecordedTurn {
@@ -28,8 +46,10 @@ export interface RecordedTurn {
 export function toRecordingResponse(
   feed: TurnFeed,
   { threadId, turnId, lost, known }: RecordedTurn,
-  { sdk, headers = {}, keepAliveMs = 15_000 }: RecordingResponseOptions = {},
+  options: RecordingResponseOptions = {},
 ): Response {
+  checkOptions('toResponse', options, recordingResponseRules)
+  const { sdk, headers = {}, keepAliveMs = 15_000 } = options
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
     const follow = lost === undefined ? signal : AbortSignal.any([signal, lost])
     const sent = known === undefined ? {} : { sent: known(sdk) }

@@ -1,13 +1,14 @@
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { FencedError } from './append-refusal.ts'
+import { createAnswerMeter } from './answer-meter.ts'
 import type { Engine } from './engine.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
-import { toModelFault } from './model-error.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
 import { resumeRecorded } from './resume-recorded.ts'
@@ -31,7 +32,7 @@ const afterEndMs = 1_000
 
 /** Reads a loop of the host's own to its end, stores what it says, and gives it on once it is stored. */
 export function startRecording(parts: RecordingParts): Recorded {
-  const { engine, source, ledger, hooks, threadId, turnId } = parts
+  const { engine, source, ledger, hooks, words, threadId, turnId } = parts
   const { clock, options } = engine
   const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
     {},
@@ -74,6 +75,7 @@ export function startRecording(parts: RecordingParts): Recorded {
   /** Null: it was interrupted. */
   const consume = async (): Promise<StreamEnd | null> => {
     const recorder = createRecorder(parts)
+    const meter = createAnswerMeter(options, ledger.expected)
     const iterator = toRecordedParts(source)
     let said: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
@@ -86,6 +88,14 @@ export function startRecording(parts: RecordingParts): Recorded {
         break
       }
       if (read.done === true) break
+      const over = meter.count(read.value)
+      if (over !== null) {
+        // The answer is over here, whatever the loop would go on to say; it is told by its stream being closed (ST4a).
+        closeSource(iterator)
+        if (over.rest !== null) held.push(...(await recorder.take(over.rest)))
+        said = { finishReason: 'length', isAborted: false, limit: over.limit }
+        break
+      }
       const part = read.value
       for (const given of await recorder.take(part)) held.push(given)
       if (part.type === 'abort') said = { ...said, isAborted: true }
@@ -125,10 +135,13 @@ export function startRecording(parts: RecordingParts): Recorded {
       if (interruption?.kind === 'fault') throw interruption.error
       return end({ kind: interruption?.kind === 'stop' ? 'stopped' : 'interrupted' })
     }
-    const verdict = judgeRecording(ledger.expected, said)
+    const verdict = judgeRecording(ledger.expected, said, wordFault)
     if (verdict.kind === 'wait') return pause(verdict.waitingFor)
     return end(verdict.ending, said.finishReason ?? 'stop')
   }
+
+  const wordFault = (error: unknown) => words.ofModel(error, ledger.expected.steps.length)
+  const failureOf = (error: unknown): TurnEnding => ({ kind: 'failed', error: wordFault(error) })
 
   /** Says in the ledger that the turn failed, if the store takes that. */
   const fail = async (error: unknown): Promise<void> => {
@@ -146,7 +159,8 @@ export function startRecording(parts: RecordingParts): Recorded {
   const work = async (): Promise<void> => {
     try {
       await finish()
-    } catch (error) {
+    } catch (thrown) {
+      const error = toReadableThrown(thrown)
       await fail(error).catch((fatal: unknown) => {
         hooks.turnLost(fatal instanceof FencedError ? undefined : fatal)
         lost.abort(error)
@@ -180,11 +194,6 @@ export function closeSource(iterator: AsyncIterator<unknown>): void {
 function rethrowAsStoreFault(error: unknown): never {
   if (error instanceof FencedError || error instanceof HoldfastError) throw error
   throw new HoldfastError('store-failed', 'The answer could not be stored.', { cause: error })
-}
-
-function failureOf(error: unknown): TurnEnding {
-  const { code, message } = error instanceof HoldfastError ? error : toModelFault(error)
-  return { kind: 'failed', error: { code, message } }
 }
 
 /** What the host's loop left open was perhaps begun: nobody here knows, and nobody is told that it was not. */

@@ -1,4 +1,4 @@
-import type { Call } from '../core/call.ts'
+import type { Call, Resolution } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import type { CallId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
@@ -7,19 +7,29 @@ import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { applyInput } from './apply-input.ts'
+import { fitSchema, type FittedValue } from './fit-schema.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ResolveRequest {
   readonly threadId: ThreadId
   readonly callId: CallId
   readonly resolution: 'retry' | 'done' | 'skip'
-  /** With `done`: what the call returned, as far as the person knows. */
+  /** With `done`: what the call returned, as far as the person knows. Stored as the tool's `outputSchema` makes it. */
   readonly result?: Json
   readonly by: string
 }
 
 export type ResolveResult =
   | { readonly kind: 'resolved' }
+  /** Somebody was quicker, and this is what they said. */
+  | {
+      readonly kind: 'already-resolved'
+      readonly resolution: Resolution
+      readonly state: Call['state']
+    }
+  /** The tool has an `outputSchema`, and this does not fit it. Nothing was stored. */
+  | { readonly kind: 'invalid-result'; readonly message: string }
+  /** It is not unknown; or it is, and the thread has gone on since. */
   | { readonly kind: 'not-unknown'; readonly state: Call['state'] }
   | { readonly kind: 'not-found' }
 
@@ -27,14 +37,23 @@ export type ResolveResult =
 export async function resolveCall(engine: Engine, request: ResolveRequest): Promise<ResolveResult> {
   const { threadId, callId } = request
   const { store } = engine
+  // Asked once, however often the resolution is planned anew because others wrote.
+  let fitted: Promise<FittedValue> | undefined
   const find = () => store.readCall(threadId, callId)
   const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
     const isSkipped = call.state === 'unknown' && call.resolution?.kind === 'skip'
     const isOpen = call.state === 'unknown' && !isSkipped && (await isLast(engine, threadId, turn))
-    if (!isOpen) return { events: [], answer: { kind: 'not-unknown', state: call.state } }
-    return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
+    if (!isOpen) return { events: [], answer: toRefusal(call) }
+    if (request.resolution !== 'done') {
+      return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
+    }
+    const result = await (fitted ??= fitResult(engine, call.name, request.result))
+    if (result.kind === 'refused') {
+      return { events: [], answer: { kind: 'invalid-result', message: result.message } }
+    }
+    return { events: [toEvent(engine, turn, request, result.value)], answer: { kind: 'resolved' } }
   })
   return answer ?? { kind: 'not-found' }
 }
@@ -47,12 +66,27 @@ async function isLast(engine: Engine, threadId: ThreadId, turn: Turn): Promise<b
   return (await readLatest(engine.store, threadId))?.last?.id === turn.id
 }
 
-function toEvent(engine: Engine, turn: Turn, request: ResolveRequest): NewTurnEvent {
-  const { callId, resolution: kind, result, by } = request
+function toRefusal({ state, resolution }: Call): ResolveResult {
+  return resolution === undefined
+    ? { kind: 'not-unknown', state }
+    : { kind: 'already-resolved', resolution, state }
+}
+
+async function fitResult(
+  { toolbox, options }: Engine,
+  name: string,
+  result: Json | undefined,
+): Promise<FittedValue> {
+  const value = toGivenJson('result', result, options.maxResultChars)
+  const schema = toolbox.find(name)?.outputSchema
+  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
+}
+
+function toEvent(engine: Engine, turn: Turn, request: ResolveRequest, value?: Json): NewTurnEvent {
+  const { callId, resolution: kind, by } = request
   const at = engine.clock.now()
-  const output = { kind: 'inline', value: toGivenJson('result', result) } as const
   return withDefined(
     { type: 'call-resolved', turnId: turn.id, at, callId, resolution: { kind, by, at } } as const,
-    { output: kind === 'done' ? output : undefined },
+    { output: value === undefined ? undefined : ({ kind: 'inline', value } as const) },
   )
 }

@@ -54,10 +54,9 @@ export async function readModelMessages(
     results: 'full',
   })
   const messages: readonly Message[] = page?.messages.toReversed() ?? []
-  const { maxOutputChars } = options
   return projectPrompt(options.selectHistory(messages), {
     isDeferred: toolbox.isDeferred,
     approvals: 'sdk',
-    ...(maxOutputChars === undefined ? {} : { maxOutputChars }),
+    maxOutputChars: options.maxOutputChars,
   }) as ModelMessage[]
 }

@@ -46,6 +46,8 @@ async function runCall(run: Run, call: Call): Promise<void> {
     signal: run.signal,
     timeoutMs: toolbox.policyOf(call.name).timeoutMs ?? run.options.toolTimeoutMs,
     clock: run.clock,
+    wordError: (error) => run.words.ofTool(call, error),
+    maxResultChars: run.options.maxResultChars,
     onProgress: (output) =>
       run.ledger.push({
         type: 'call-progressed',

@@ -1,7 +1,9 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
@@ -16,10 +18,13 @@ export interface Run {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
+  readonly words: FailureWords
   readonly signal: AbortSignal
   readonly modelId: string
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
+  /** What the turn had when a person asked for more of it: limits count from there. */
+  readonly allowed: Used
   readonly modelCall: () => Promise<ModelCall>
   readonly newCallId: () => CallId
 }

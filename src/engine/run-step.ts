@@ -1,7 +1,9 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
+import type { AnswerLimit } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { createAnswerMeter, type Overrun } from './answer-meter.ts'
 import type { Taken } from './call-model.ts'
 import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
@@ -20,10 +22,16 @@ const unfinished = 'The model ended its answer before the arguments of this call
 /** Commits are awaited now and then, so that a model faster than the disk does not fill the memory. */
 const mostBuffered = 256
 
-export async function runStep(run: Run, index: number): Promise<void> {
+/** Nor may one that says everything in large pieces, or the timers of others would wait for it (OP7). */
+const mostBufferedChars = 65_536
+
+/** The limit that ended the step before the model did, or null. */
+export async function runStep(run: Run, index: number): Promise<AnswerLimit | null> {
   const ended = run.hooks.stepStarted(index)
   try {
-    ended(await streamStep(run, index))
+    const { finishReason, limit } = await streamStep(run, index)
+    ended(finishReason)
+    return limit
   } catch (error) {
     ended(run.signal.aborted ? 'interrupted' : 'error')
     throw error
@@ -31,7 +39,7 @@ export async function runStep(run: Run, index: number): Promise<void> {
 }
 
 /** One model call: its parts become events, which are committed while it streams. */
-async function streamStep(run: Run, index: number): Promise<FinishReason> {
+async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
     turnId: run.turnId,
@@ -47,8 +55,13 @@ async function streamStep(run: Run, index: number): Promise<FinishReason> {
     newCallId: run.newCallId,
     turn: () => run.ledger.expected,
     ends: 'provider-executed',
+    wordError: ({ error }, call) => run.words.ofTool(call, error),
+    maxResultChars: run.options.maxResultChars,
     onUnmatched: (id) => run.hooks.endIgnored(id),
   })
+  const meter = createAnswerMeter(run.options, run.ledger.expected, run.allowed)
+  let limit: AnswerLimit | null = null
+  let bufferedChars = 0
   let model: string | undefined
   let finishReason: FinishReason = 'interrupted'
   // Of each call that is streamed, whether any of its arguments has come.
@@ -67,44 +80,78 @@ async function streamStep(run: Run, index: number): Promise<FinishReason> {
     }
     return 'more'
   }
-  const onFinish = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
-    finishReason = toFinishReason(part.finishReason)
-    const usage = toUsage(part.usage)
-    const providerMetadata = jsonObject(part.providerMetadata)
-    const step = { type: 'step-ended', finishReason, usage } as const
+  /** What was begun and never became whole has no arguments that a tool could run with. */
+  const closeUnfinished = async (outcome: CallOutcome): Promise<void> => {
     for (const event of translator.drain()) run.ledger.push(event)
     const cutOff = [...translator.unfinished()]
     for (const { part: whole, call } of possiblyTruncated) {
       if (finishReason === 'length') cutOff.push(call.id)
       else for (const event of await recordCall(run, whole, call)) run.ledger.push(event)
     }
-    // A call that was cut off has no whole arguments and never will. Only the token limit is a limit (ST4).
-    const outcome: CallOutcome =
-      finishReason === 'length'
-        ? { state: 'interrupted', cause: 'over-limit' }
-        : { state: 'failed', cause: 'invalid-input', error: unfinished }
     for (const callId of cutOff) {
       run.ledger.push(toEvent({ type: 'call-settled', callId, outcome }))
     }
+  }
+  const onFinish = async (part: Extract<Part, { type: 'model-call-end' }>): Promise<Taken> => {
+    finishReason = toFinishReason(part.finishReason)
+    const usage = toUsage(part.usage)
+    const providerMetadata = jsonObject(part.providerMetadata)
+    const step = { type: 'step-ended', finishReason, usage } as const
+    // Only the token limit is a limit (ST4).
+    await closeUnfinished(
+      finishReason === 'length'
+        ? overLimit
+        : { state: 'failed', cause: 'invalid-input', error: unfinished },
+    )
     run.ledger.push(toEvent(withDefined(step, { model, providerMetadata })))
     run.ledger.flushSoon()
     return 'enough'
   }
+  /** The answer is over here, whatever the model would go on to say; its stream is cancelled (ST4a). */
+  const onLimit = async (over: Overrun<Spoken>, part: Spoken): Promise<Taken> => {
+    limit = over.limit
+    finishReason = 'length'
+    if (over.rest !== null) pushPart(over.rest)
+    // That it was called is told, and with what it was not.
+    if (
+      part.type === 'tool-call' &&
+      over.limit.what === 'arguments' &&
+      !streamed.has(part.toolCallId)
+    ) {
+      const { toolCallId: id, toolName } = part
+      pushPart({ type: 'tool-input-start', id, toolName })
+    }
+    await closeUnfinished(overLimit)
+    run.ledger.push(toEvent(withDefined({ type: 'step-ended', finishReason } as const, { model })))
+    return 'enough'
+  }
+  const pushPart = (part: Spoken): void => {
+    for (const event of translator.translate(part)) run.ledger.push(event)
+  }
+  const pushText = (part: Extract<Part, { type: 'text-delta' | 'reasoning-delta' }>): void => {
+    // Nearly all that a model says.
+    const block = translator.blockOf(part)
+    if (block === undefined || !run.ledger.extend(block, part.text)) pushPart(part)
+    bufferedChars += part.text.length
+  }
+  const flushIfFull = (): Taken | Promise<Taken> => {
+    if (run.ledger.pending <= mostBuffered && bufferedChars <= mostBufferedChars) return 'more'
+    bufferedChars = 0
+    return run.ledger.commit().then(() => 'more')
+  }
 
   await openStream(run, (part) => {
     if (run.signal.aborted) return 'enough'
+    if (part.type === 'model-call-end') return onFinish(part)
+    const over = meter.count(part)
+    if (over !== null) return onLimit(over, part)
     switch (part.type) {
       case 'text-delta':
-      case 'reasoning-delta': {
-        // Nearly all that a model says.
-        const block = translator.blockOf(part)
-        if (block !== undefined && run.ledger.extend(block, part.text)) return 'more'
-        break
-      }
+      case 'reasoning-delta':
+        pushText(part)
+        return flushIfFull()
       case 'tool-call':
         return onCall(part)
-      case 'model-call-end':
-        return onFinish(part)
       case 'model-call-response-metadata':
         model = part.modelId ?? model
         break
@@ -113,17 +160,27 @@ async function streamStep(run: Run, index: number): Promise<FinishReason> {
         break
       case 'tool-input-delta':
         if (part.delta !== '') streamed.set(part.id, true)
+        bufferedChars += part.delta.length
         break
       default:
         break
     }
-    for (const event of translator.translate(part)) run.ledger.push(event)
+    pushPart(part)
     if (isResult(part)) run.ledger.flushSoon()
-    if (run.ledger.pending <= mostBuffered) return 'more'
-    return run.ledger.commit().then(() => 'more')
+    return flushIfFull()
   })
-  return finishReason
+  return { finishReason, limit }
 }
+
+/** All that a model says before its last word. */
+type Spoken = Exclude<Part, { readonly type: 'model-call-end' }>
+
+interface StreamedStep {
+  readonly finishReason: FinishReason
+  readonly limit: AnswerLimit | null
+}
+
+const overLimit: CallOutcome = { state: 'interrupted', cause: 'over-limit' }
 
 /**
  * A call whose arguments were cut off is closed by its provider as if it were whole: as text that is no

@@ -2,15 +2,18 @@ import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
+import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { Clock } from './clock.ts'
+import { createFileLoader } from './file-loader.ts'
+import { createFailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
-import { toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -66,12 +69,18 @@ export function startRun(parts: RunParts): StartedRun {
   }
   const { signal } = controller
   const { model, instructions, ledger, options } = parts
+  const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
 
   const run: Run = {
     ...parts,
     signal,
+    words: createFailureWords(parts, options.errorText, (where, error) =>
+      parts.hooks.failed(where, error),
+    ),
+    // A person who asks for more of a turn has seen what there is of it.
+    allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
     get prompt() {
       return prompt
@@ -79,12 +88,12 @@ export function startRun(parts: RunParts): StartedRun {
     async modelCall() {
       if (model === undefined) throw noModel()
       history ??= await parts.history()
-      const { maxOutputChars } = options
+      const { maxOutputChars, settings } = options
       const { isDeferred } = parts.toolbox
-      const how = maxOutputChars === undefined ? { isDeferred } : { isDeferred, maxOutputChars }
+      const how = { isDeferred, maxOutputChars }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      const { settings } = options
-      return { model, instructions, messages: prompt, tools: parts.toolbox.tools, settings, signal }
+      const { tools } = parts.toolbox
+      return { model, instructions, messages: prompt, tools, settings, signal, files }
     },
   }
 
@@ -98,7 +107,8 @@ async function drive(run: Run, force: boolean, why: () => Interruption | null): 
     const reason = why()
     if (reason !== null) await interrupted(run, reason)
     else if (ending !== null) await end(run, ending)
-  } catch (error) {
+  } catch (thrown) {
+    const error = toReadableThrown(thrown)
     if (error instanceof FencedError) return run.hooks.turnLost()
     await failed(run, why() ?? { kind: 'fault', error })
   }
@@ -120,10 +130,12 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
     switch (next.kind) {
-      case 'step':
+      case 'step': {
         forced = false
-        await runStep(run, next.index)
+        const limit = await runStep(run, next.index)
+        if (limit !== null) return { kind: 'cut-off', limit }
         break
+      }
       case 'run-calls':
         await runCalls(run, next.calls)
         break
@@ -142,11 +154,13 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
         }
         break
       }
-      case 'end':
+      case 'end': {
         if (!forced) return next.ending
         forced = false
-        await runStep(run, ledger.expected.steps.length)
+        const limit = await runStep(run, ledger.expected.steps.length)
+        if (limit !== null) return { kind: 'cut-off', limit }
         break
+      }
       default:
         assertNever(next)
     }
@@ -199,10 +213,10 @@ async function failed(run: Run, reason: Interruption): Promise<void> {
   if (error instanceof FencedError) return run.hooks.turnLost()
   const isStore = error instanceof HoldfastError
   if (isStore && error.code === 'thread-not-found') return run.hooks.turnLost()
-  const { code, message } = isStore ? error : toModelFault(error)
+  const told = run.words.ofModel(error, run.ledger.turn.steps.length)
   return guarded(run, async () => {
     if (isStore) await run.ledger.reload()
-    await end(run, { kind: 'failed', error: { code, message } })
+    await end(run, { kind: 'failed', error: told })
   })
 }
 

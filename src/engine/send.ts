@@ -200,6 +200,12 @@ async function attempt(
     }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
+    if (result.kind === 'illegal' && result.subject === 'message' && result.id !== turnId) {
+      throw new HoldfastError(
+        'conflict',
+        'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
+      )
+    }
     if (result.kind !== 'stale') {
       throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
     }

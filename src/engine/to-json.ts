@@ -1,11 +1,19 @@
-import { errorTextOfThrown } from '../core/error-text.ts'
+import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
+import { isLargerThan } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
 
 /** A value that JSON cannot say, or that nothing could keep. Its message ends the sentence "…: it". */
 export class UnstorableError extends TypeError {
   override readonly name = 'UnstorableError'
+  /** It failed when it was read, and the message has the words of what was thrown. */
+  readonly isThrown: boolean
+
+  constructor(message: string, options: ErrorOptions & { readonly isThrown?: boolean } = {}) {
+    super(message, options)
+    this.isThrown = options.isThrown ?? false
+  }
 }
 
 /** How many values one may hold: one object in many places is written once for each of them. */
@@ -31,10 +39,24 @@ export function toJson(value: unknown): Json {
   }
 }
 
+/** The same of a result, which may have so many characters as JSON text. */
+export function toResultJson(value: unknown, maxChars: number): Json {
+  const json = toJson(value)
+  if (isLargerThan(json, maxChars)) {
+    const most = maxChars.toLocaleString('en-US')
+    throw new UnstorableError(`has more than the ${most} characters that a result may have`)
+  }
+  return json
+}
+
 /** The same for what a caller gave under a name: what cannot be kept is the caller's fault, and said so. */
-export function toGivenJson(name: string, value: unknown): Json {
+export function toGivenJson(
+  name: string,
+  value: unknown,
+  maxChars = Number.POSITIVE_INFINITY,
+): Json {
   try {
-    return toJson(value)
+    return maxChars === Number.POSITIVE_INFINITY ? toJson(value) : toResultJson(value, maxChars)
   } catch (error) {
     const why = (error as UnstorableError).message
     throw new HoldfastError('bad-request', `"${name}" cannot be stored: it ${why}.`, {
@@ -102,7 +124,8 @@ function writeJson(value: unknown, budget: Budget): string | undefined {
 function writeDeep(value: object): Json | undefined {
   try {
     return writeJson(value, { left: mostValues })
-  } catch (error) {
+  } catch (thrown) {
+    const error = toReadableThrown(thrown)
     if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
     // With a function beside it JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
@@ -125,16 +148,19 @@ function isPlainTree(root: object, most: number): boolean {
   return true
 }
 
-function toUnstorable(error: unknown): UnstorableError {
+function toUnstorable(thrown: unknown): UnstorableError {
+  const error = toReadableThrown(thrown)
   if (error instanceof UnstorableError) return error
   const words = errorTextOfThrown(error)
-  const why =
+  const known =
     error instanceof RangeError
       ? 'is nested too deep'
       : /circular/i.test(words)
         ? 'refers to itself'
         : /BigInt/.test(words)
           ? 'holds a BigInt'
-          : `fails when it is read (${words || 'without a reason'})`
-  return new UnstorableError(why, { cause: error })
+          : undefined
+  if (known !== undefined) return new UnstorableError(known, { cause: error })
+  const why = `fails when it is read (${words || 'without a reason'})`
+  return new UnstorableError(why, { cause: error, isThrown: true })
 }

@@ -10,6 +10,7 @@ import {
   type ThreadId,
 } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
+import { isLargerThan } from '../core/json-size.ts'
 import {
   callsOf,
   type Message,
@@ -21,6 +22,7 @@ import {
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Append } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
+import { type MeterOptions, usedBy } from './answer-meter.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
 import { toJson } from './to-json.ts'
@@ -86,6 +88,8 @@ export interface ToolCallRepositoryParts {
   readonly append: (append: Append) => Promise<CommitResult>
   readonly now: () => number
   readonly newCallId: () => CallId
+  /** As for every other turn (ST4a). What is over one is refused. */
+  readonly limits: MeterOptions
   /** An end that came after the end, or of no call: not written, and counted (CL2). */
   readonly onIgnored: (end: {
     readonly threadId: ThreadId
@@ -95,7 +99,7 @@ export interface ToolCallRepositoryParts {
 }
 
 export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCallRepository {
-  const { store, now } = parts
+  const { store, now, limits } = parts
 
   /** Plans on what is stored and writes only if that is still so; else plans anew. */
   const write = async (
@@ -188,17 +192,22 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
 
   return {
     async upsert(call) {
-      const upserted = parseUpserted(call)
+      const upserted = parseUpserted(call, limits.maxArgumentChars)
       const { threadId, messageId } = upserted
-      await write(threadId, messageId, (turn) =>
-        planUpsert(upserted, turn, parts.newCallId).map((event) => toEvent(messageId, event)),
-      )
+      await write(threadId, messageId, (turn) => {
+        const events = planUpsert(upserted, turn, parts.newCallId)
+        const isNew = events.some(({ type }) => /^call-(recorded|announced)$/.test(type))
+        if (isNew && turn !== null && usedBy(turn).calls >= limits.maxCalls) {
+          throw refused(`The message has the ${limits.maxCalls} calls that one may have.`)
+        }
+        return events.map((event) => toEvent(messageId, event))
+      })
     },
 
     setResult: async (messageId, callId, result) =>
       settleOne(messageId, callId, {
         state: 'succeeded',
-        output: { kind: 'inline', value: asJson(result, 'result') },
+        output: { kind: 'inline', value: asJson(result, 'result', limits.maxResultChars) },
       }),
 
     setError: async (messageId, callId, error, cause = 'tool-error') =>
@@ -207,9 +216,13 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     async appendText({ threadId, messageId, text, kind = 'text' }) {
       if (typeof text !== 'string') throw refused('The text is a string.')
       if (text === '') return
-      await write(parseThreadId(threadId), parseMessageId(messageId), (turn) =>
-        planText(turn, kind, text).map((event) => toEvent(messageId, event)),
-      )
+      await write(parseThreadId(threadId), parseMessageId(messageId), (turn) => {
+        const length = text.length + (turn === null ? 0 : usedBy(turn).text)
+        if (length > limits.maxTextChars) {
+          throw refused(`The message would be longer than ${limits.maxTextChars} characters.`)
+        }
+        return planText(turn, kind, text).map((event) => toEvent(messageId, event))
+      })
     },
 
     async getByMessage(messageId, include) {
@@ -227,7 +240,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     },
 
     async cleanupIncomplete(messageId) {
-      const outcome = { state: 'interrupted', cause: 'crashed' } as const
+      const outcome = { state: 'interrupted', cause: 'no-result' } as const
       const ending = { kind: 'interrupted' } as const
       const done = await settleOpen(messageId, everyCall, () => outcome, ending)
       return done?.settled ?? 0
@@ -247,22 +260,31 @@ const noResult: CallOutcome = { state: 'succeeded', output: { kind: 'inline', va
 
 const refused = (message: string): HoldfastError => new HoldfastError('bad-request', message)
 
-function asJson(value: unknown, what: string): Json {
+function asJson(value: unknown, what: string, maxChars: number): Json {
+  let json: Json
   try {
-    return toJson(value)
+    json = toJson(value)
   } catch (error) {
     throw refused(`The ${what} is not JSON: ${messageOf(error)}`)
   }
+  if (isLargerThan(json, maxChars)) {
+    throw refused(`The ${what} has more than ${maxChars} characters.`)
+  }
+  return json
 }
 
-function parseUpserted(call: UpsertedCall): UpsertedCall & { readonly arguments: Json } {
+function parseUpserted(
+  call: UpsertedCall,
+  maxChars: number,
+): UpsertedCall & { readonly arguments: Json } {
   if (typeof call.name !== 'string' || call.name === '') throw refused('A call has a name.')
   return {
     threadId: parseThreadId(call.threadId),
     messageId: parseMessageId(call.messageId),
     callId: parseCallId(call.callId),
     name: call.name,
-    arguments: call.arguments === undefined ? {} : asJson(call.arguments, 'value of `arguments`'),
+    arguments:
+      call.arguments === undefined ? {} : asJson(call.arguments, 'value of `arguments`', maxChars),
     isPartial: call.isPartial === true,
   }
 }

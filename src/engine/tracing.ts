@@ -80,6 +80,7 @@ function createTraceHooks(api: Api): Hooks {
     switch (event.type) {
       case 'committed':
       case 'recovery-failed':
+      case 'failed':
         return
       case 'turn-started':
         return startTurn(event)

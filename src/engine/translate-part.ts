@@ -3,11 +3,11 @@ import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../cor
 import { errorTextOfThrown } from '../core/error-text.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
-import { isJsonObject, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toJson } from './to-json.ts'
+import { toJson, toResultJson } from './to-json.ts'
 
 /** What the AI SDK's single model call, or its whole `streamText` loop, emits. */
 export type SdkPart = LanguageModelStreamPart<ToolSet> | TextStreamPart<ToolSet>
@@ -45,6 +45,10 @@ export interface TranslatorOptions {
   readonly turn: () => Turn
   /** Whether the stream tells the ends of all calls, or only of those that the provider runs itself. */
   readonly ends: 'all' | 'provider-executed'
+  /** What is stored about a call of which the stream says that it failed. */
+  readonly wordError: (part: SdkToolError, call: Call) => CallOutcome
+  /** Characters of JSON that a result may have. */
+  readonly maxResultChars: number
   /** An end that came of no call at all. */
   readonly onUnmatched: (toolCallId: string) => void
 }
@@ -156,17 +160,18 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     const { id: callId } = call
     const metadata = metadataOf(part.providerMetadata)
     if (part.type === 'tool-error') {
-      const error = messageOf(part.error)
-      const outcome = { state: 'failed', cause: 'tool-error', error } as const
+      const outcome = options.wordError(part, call)
       return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
     }
     if (part.preliminary === true) {
-      const progressed = toEvent({ type: 'call-progressed', callId, output: toJson(part.output) })
+      const output = toProgress(part.output, options.maxResultChars)
+      if (output === undefined) return []
+      const progressed = toEvent({ type: 'call-progressed', callId, output })
       // What a provider runs is taken for begun with the first that is heard of it.
       const isBegun = call.state !== 'ready' || call.providerExecuted !== true
       return isBegun ? [progressed] : [toEvent({ type: 'call-started', callId }), progressed]
     }
-    const outcome = toOutcome(part.output)
+    const outcome = toOutcome(part.output, options.maxResultChars)
     return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
   }
 
@@ -247,18 +252,29 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   }
 }
 
-/** What JSON cannot say cannot be stored, and a result that is not what it was is none. */
-function toOutcome(output: unknown): CallOutcome {
+/** What JSON cannot say, or is too large, cannot be stored; and a result that is not what it was is none. */
+function toOutcome(output: unknown, maxChars: number): CallOutcome {
   try {
-    return { state: 'succeeded', output: { kind: 'inline', value: toJson(output) } }
+    const value = toResultJson(output, maxChars)
+    return { state: 'succeeded', output: { kind: 'inline', value } }
   } catch (error) {
-    const text = `The result is not JSON: ${messageOf(error)}`
+    const text = `The result cannot be stored: it ${messageOf(error)}.`
     return { state: 'failed', cause: 'tool-error', error: text }
+  }
+}
+
+/** What is rough and cannot be stored is not missed: the result that replaces it says what is wrong. */
+function toProgress(output: unknown, maxChars: number): Json | undefined {
+  try {
+    return toResultJson(output, maxChars)
+  } catch {
+    return undefined
   }
 }
 
 /** What came of a call, or so far. */
 type SdkEnd = Extract<SdkPart, { readonly type: 'tool-result' | 'tool-error' }>
+export type SdkToolError = Extract<SdkPart, { readonly type: 'tool-error' }>
 type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
 type Source = Extract<SdkPart, { readonly type: 'source' }>
 

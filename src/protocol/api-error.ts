@@ -10,16 +10,20 @@ export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly details: Readonly<Record<string, Json>>
+  /** How long the server asked to wait before the next try (`Retry-After`); 0 if it did not. */
+  readonly retryAfterMs: number
 
   constructor(
     status: number,
     code: string,
     message: string,
     details: Readonly<Record<string, Json>> = {},
+    retryAfterMs = 0,
   ) {
     super(message)
     this.status = status
     this.code = code
     this.details = details
+    this.retryAfterMs = retryAfterMs
   }
 }

@@ -1,7 +1,9 @@
 import type { LedgerEvent } from '../core/event.ts'
 import type { Change } from '../core/fold-thread.ts'
-import type { Seq } from '../core/ids.ts'
+import type { MessageId, Seq } from '../core/ids.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
+import { parseEvent } from '../core/parse-event.ts'
 
 /**
  * One frame of `/events`. `after` is the seq of the frame before, so that a client can prove that
@@ -48,4 +50,40 @@ export function toChanges(frame: EventFrame): readonly Change[] {
   return 'turn' in frame
     ? [{ kind: 'turn', seq: frame.seq, turn: frame.turn }]
     : frame.events.map((event) => ({ kind: 'event', seq: event.seq, event }))
+}
+
+/**
+ * A frame from the text of a server-sent event; null if it is none. An event of a type that this version does not
+ * know keeps its number and changes nothing: the server may be newer than the page that is open.
+ */
+export function parseEventFrame(data: string): EventFrame | null {
+  let frame: unknown
+  try {
+    frame = JSON.parse(data)
+  } catch {
+    return null
+  }
+  if (!isJsonObject(frame)) return null
+  const { after, seq, turn, events } = frame
+  if (!isSeq(after) || !isSeq(seq) || seq <= after) return null
+  if (turn !== undefined) {
+    const isTurn = isJsonObject(turn) && isSeq(turn.seq) && Array.isArray(turn.steps)
+    return isTurn ? { after, seq, turn: turn as unknown as Turn } : null
+  }
+  if (!Array.isArray(events)) return null
+  const parsed: LedgerEvent[] = []
+  for (const event of events as readonly unknown[]) {
+    if (!isJsonObject(event) || !isSeq(event.seq)) return null
+    parsed.push(toLedgerEvent(event, event.seq))
+  }
+  return { after, seq, events: parsed }
+}
+
+const isSeq = (value: unknown): value is Seq =>
+  Number.isSafeInteger(value) && (value as number) >= 0
+
+function toLedgerEvent(event: JsonObject, seq: Seq): LedgerEvent {
+  if (event.type === 'unreadable') return event as unknown as LedgerEvent
+  const turnId = typeof event.turnId === 'string' ? (event.turnId as MessageId) : null
+  return parseEvent({ seq, at: Number(event.at), turnId }, event)
 }

@@ -1,3 +1,4 @@
+import { toReadableThrown } from '../core/error-text.ts'
 import { addCorsHeaders, answerPreflight } from './cors.ts'
 import { checkOrigin } from './guard.ts'
 import type { HandlerOptions, RequestRecord } from './handler-options.ts'
@@ -29,8 +30,8 @@ export async function answer(
       checkOrigin(request, answering.url, options)
       return answerPreflight(request) ?? (await work(answering))
     } catch (thrown) {
-      error = thrown
-      return toErrorResponse(thrown)
+      error = toReadableThrown(thrown)
+      return toErrorResponse(error)
     }
   }
   const response = withSafetyHeaders(await respond())
@@ -52,8 +53,8 @@ export async function answer(
 function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
   try {
     log?.(record)
-  } catch (error) {
-    logToStandardError(error)
+  } catch (thrown) {
+    logToStandardError(toReadableThrown(thrown))
   }
   if (log !== undefined || record.error === undefined) return
   // A database that is away is no bug of ours: one line for each request, and not where it was met.

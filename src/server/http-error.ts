@@ -12,6 +12,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-option': 500,
   'no-model': 409,
   backend: 502,
+  conflict: 409,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

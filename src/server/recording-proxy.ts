@@ -1,6 +1,6 @@
 import { callback, checkOptions, oneOfWords, type OptionTable } from '../core/check-options.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
-import type { RecordRequest } from '../engine/record.ts'
+import type { RecordRequest } from '../engine/record-request.ts'
 import type { Json } from '../core/json.ts'
 import { isJsonObject } from '../core/json.ts'
 import { type ChatRequest, parseChatBody } from '../protocol/chat-body.ts'

@@ -14,6 +14,7 @@ import {
   type PlacedRow,
   projectEntityRows,
 } from '../views/entity-rows.ts'
+import { toClientMessage } from '../views/client-turn.ts'
 import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -168,7 +169,7 @@ function project(message: Message, query: MessagePageQuery): readonly PageItem[]
     case 'entities':
       return projectEntityRows(message, lazy)
     case 'ledger':
-      return [message]
+      return [toClientMessage(message)]
     default:
       return assertNever(format)
   }

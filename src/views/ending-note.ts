@@ -1,5 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { TurnEnding } from '../core/message.ts'
+import type { AnswerLimit, TurnEnding } from '../core/message.ts'
 
 /** What a person reads about a turn that did not end as it should, and whether it can go on. */
 interface EndingNote {
@@ -16,7 +16,7 @@ export function endingNoteOf(ending: TurnEnding): EndingNote | null {
     case 'stopped':
       return { message: 'Stopped.', canContinue: false }
     case 'cut-off':
-      return { message: 'The answer reached its length limit and was cut off.', canContinue: true }
+      return { message: cutOffText(ending.limit), canContinue: true }
     case 'step-limit':
       return { message: 'The answer reached its step limit.', canContinue: true }
     case 'no-answer':
@@ -31,4 +31,17 @@ export function endingNoteOf(ending: TurnEnding): EndingNote | null {
     default:
       return assertNever(ending)
   }
+}
+
+function cutOffText(limit: AnswerLimit | undefined): string {
+  if (limit === undefined) return 'The answer reached its length limit and was cut off.'
+  return `The answer reached its limit of ${limit.most.toLocaleString('en-US')} ${things[limit.what]} and was cut off.`
+}
+
+const things: Readonly<Record<AnswerLimit['what'], string>> = {
+  text: 'characters of text',
+  arguments: 'characters of a call’s arguments',
+  files: 'characters of files',
+  calls: 'calls',
+  parts: 'parts',
 }

@@ -112,7 +112,12 @@ function addUserParts(prompt: ModelMessage[], parts: readonly (PromptText | Prom
   else prompt[prompt.length - 1] = { role: 'user', content: [...last.content, ...parts] }
 }
 
-const sendableUrl = /^(?:https?:\/\/|data:[^,]*;base64,)/i
+/** What providers refuse to read fails every answer after it, so it is not sent. */
+function isSendable(url: string): boolean {
+  const [, head, body] = /^(data:[^,]*;base64,)([^]*)$/i.exec(url) ?? []
+  if (head !== undefined) return body !== '' && /^[\w+/-]+={0,2}$/.test(body ?? '')
+  return /^https?:\/\//i.test(url)
+}
 /** Of bytes of no kind no provider makes anything. */
 const sendableType = /^[\w-]+\/(?!octet-stream$)\S+$/i
 
@@ -120,7 +125,7 @@ function toPromptPart(part: UserPart): readonly (PromptText | PromptFile)[] {
   if (part.type === 'text')
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   const { url: data, mediaType, filename } = part
-  if (!sendableUrl.test(data) || !sendableType.test(mediaType)) {
+  if (!isSendable(data) || !sendableType.test(mediaType)) {
     return [{ type: 'text', text: `[The file ${filename ?? mediaType} cannot be read here.]` }]
   }
   return [withDefined({ type: 'file', data, mediaType } as const, { filename })]

@@ -27,7 +27,7 @@ export function projectPromptOutput(call: Call, maxChars = Number.POSITIVE_INFIN
 
 /** A result that the provider made is handed back as it was: providers check its shape. */
 export function projectProviderOutput(call: Call): PromptOutput {
-  if (call.state === 'failed') return { type: 'error-json', value: call.error }
+  if (call.state === 'failed') return { type: 'error-json', value: call.modelError ?? call.error }
   return projectPromptOutput(call)
 }
 

@@ -35,7 +35,7 @@ export function errorTextOf(call: UnsuccessfulCall): string {
 export function modelTextOf(call: Exclude<Call, { readonly state: 'succeeded' }>): string {
   switch (call.state) {
     case 'failed':
-      return errorTextOf(call)
+      return errorTextOf(call.modelError === undefined ? call : { ...call, error: call.modelError })
     case 'denied':
       return `${denialOf(call)}${isSaying(call.feedback) ? ` ${reasonOf(call)} ${call.feedback}` : ''}`
     case 'stopped':

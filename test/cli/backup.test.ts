@@ -46,7 +46,7 @@ async function putUnderLoad(db: string) {
   await expect.poll(() => server.logs.filter(growing).length).toBeGreaterThan(6)
   return {
     server,
-    async stop() {
+    stop: async () => {
       isOver = true
       await talking
     },

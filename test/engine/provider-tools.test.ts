@@ -116,7 +116,7 @@ describe('a tool that the provider runs', () => {
       ],
     ])
     expect([...callsOf(turn)]).toMatchObject([
-      { state: 'failed', error: '{"errorCode":"max_uses_exceeded"}' },
+      { state: 'failed', modelError: '{"errorCode":"max_uses_exceeded"}' },
     ])
   })
 

@@ -61,7 +61,7 @@ describe('record', () => {
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([
       { state: 'succeeded', output: { value: 'x' } },
-      { state: 'failed', cause: 'tool-error', error: 'kaput' },
+      { state: 'failed', cause: 'tool-error', modelError: 'kaput' },
       { state: 'failed', cause: 'unknown-tool' },
     ])
     expect(turn.steps.map(({ status }) => status)).toEqual(['ended', 'ended'])

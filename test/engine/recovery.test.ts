@@ -188,8 +188,9 @@ describe('after a crash', () => {
     ])
     expect(after.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect(log).toEqual(['charged'])
-    expect(await resolve(holdfast, turn, 'retry')).toEqual({
-      kind: 'not-unknown',
+    expect(await resolve(holdfast, turn, 'retry')).toMatchObject({
+      kind: 'already-resolved',
+      resolution: { kind: 'done', by: 'ann' },
       state: 'succeeded',
     })
   })
@@ -212,7 +213,11 @@ describe('after a crash', () => {
     expect([...callsOf(after)]).toMatchObject([{ state: 'unknown', resolution: { kind: 'skip' } }])
     expect(after.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect(log).toEqual(['charged'])
-    expect(await resolve(holdfast, turn, 'done')).toEqual({ kind: 'not-unknown', state: 'unknown' })
+    expect(await resolve(holdfast, turn, 'done')).toMatchObject({
+      kind: 'already-resolved',
+      resolution: { kind: 'skip', by: 'ann' },
+      state: 'unknown',
+    })
   })
 
   it('[CR3] tells the model and goes on, where the host chose so', async () => {

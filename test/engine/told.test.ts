@@ -46,7 +46,9 @@ describe('what is told of', () => {
     [new Error('{"error":{"message":"inside"}}'), 'The model failed. (inside)'],
     [{}, 'The model failed.'],
   ])('[ST3a ST2] a model that fails, whatever it says (%#)', async (fails, message) => {
-    const fixture = await createFixture(() => [{ text: 'Hm' }, { fails }])
+    const fixture = await createFixture(() => [{ text: 'Hm' }, { fails }], {
+      errorText: (_, where) => where.message,
+    })
     expect(endingOf(await fixture.ask('go'))).toEqual({
       kind: 'failed',
       error: { code: 'model-error', message },

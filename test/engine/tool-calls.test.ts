@@ -84,6 +84,9 @@ describe('the tool-call repository', () => {
       { id: 'a', state: 'succeeded' },
       { id: 'b', state: 'interrupted', isPartial: false },
     ])
+    // Nobody said that a server stopped (ST3a).
+    const { toolCalls: all } = await toolCalls.getByMessage(message, 'all')
+    expect(all[1]).toMatchObject({ cause: 'no-result', error: 'No result: none came.' })
     // The thread goes on.
     expect((await ask('next')).progress).toMatchObject({ ending: { kind: 'completed' } })
   })

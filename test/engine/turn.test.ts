@@ -92,7 +92,7 @@ describe('a turn', () => {
     )
     expect([...callsOf(await fixture.ask('go'))]).toMatchObject([
       { state: 'succeeded' },
-      { state: 'failed', cause: 'tool-error', error: 'kaput' },
+      { state: 'failed', cause: 'tool-error', modelError: 'kaput' },
       { state: 'succeeded' },
     ])
   })

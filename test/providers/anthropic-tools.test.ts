@@ -190,7 +190,7 @@ describe('tools that Anthropic runs', () => {
     expect([...callsOf(await turn())]).toMatchObject([
       {
         state: 'failed',
-        error: '{"type":"web_search_tool_result_error","errorCode":"max_uses_exceeded"}',
+        modelError: '{"type":"web_search_tool_result_error","errorCode":"max_uses_exceeded"}',
       },
     ])
     await tab.chat.sendMessage({ text: 'Really?' })

@@ -107,7 +107,7 @@ const say = async (server: ChatServer, id: string, text: string) => {
 }
 
 const start = (script: Script, options: Partial<HoldfastOptions> = {}) =>
-  startChatServer(script, options)
+  startChatServer(script, { errorText: (_, { message }) => message, ...options })
 
 const threadId = parseThreadId('t')
 const lastTurn = async ({ holdfast }: ChatServer) => {

@@ -21,13 +21,13 @@ export const recordedLine = (id: string, approval = 'not-required') =>
   )
 export const settledLine = line('call-settled', ',"callId":"call","outcome":{"state":"succeeded"}')
 
-export const row = (life: string, more: object = {}) => ({
+export const row = (lifecycle: string, more: object = {}) => ({
   callId: call,
   turnId: turn,
   turnSeq: 1,
   seq: 2,
   name: 'look_up',
-  life,
+  lifecycle,
   input: '{}',
   output: null,
   modelOutput: null,

@@ -15,7 +15,7 @@ export function useRemoval(remove: ThreadListClient['remove'], current: string):
   const [thread, setThread] = useState<ThreadItem | null>(null)
   const open = useRef<ReturnType<ThreadListClient['remove']> | null>(null)
   const commit = () => {
-    // One that could not be deleted is back in the list with its next reading.
+    // One that could not be deleted is back in the list.
     void open.current?.commit().catch(() => undefined)
     open.current = null
     setThread(null)

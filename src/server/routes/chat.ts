@@ -139,15 +139,16 @@ export async function toSend(
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'send' }>,
 ): Promise<SendRequest> {
+  const { kind: _, ...sending } = chat
   const thread = await context.holdfast.store.readThread(chat.threadId)
   // Only a first message can begin a thread: there is nothing yet to edit.
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
   if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
-    return { ...chat, create: { ownerId: request.ownerId, title: titleOf(chat) } }
+    return { ...sending, create: { ownerId: request.ownerId, title: titleOf(chat) } }
   }
   asOwned(thread, request)
-  return chat
+  return sending
 }
 
 const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {

@@ -1,5 +1,7 @@
 import type { Seq } from '../../core/ids.ts'
+import type { StoredChange } from '../../store/store.ts'
 import { toEventFrames } from '../../protocol/event-frame.ts'
+import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
@@ -19,7 +21,7 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
           let at = after
           for await (const frame of holdfast.subscribe(id, after, signal)) {
-            for (const each of toEventFrames(at, frame.changes)) {
+            for (const each of toEventFrames(at, frame.changes.map(toClientChange))) {
               at = each.seq
               yield `id: ${each.seq}\n${sseData(each)}`
             }
@@ -33,6 +35,11 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
     },
   ]
 }
+
+const toClientChange = (change: StoredChange): StoredChange =>
+  change.kind === 'turn'
+    ? { ...change, turn: toClientMessage(change.turn) }
+    : { ...change, event: toClientEvent(change.event) }
 
 /** With both, what the browser remembers beats what the address said when it first connected. */
 function placeOf(request: Request, url: URL): Seq {

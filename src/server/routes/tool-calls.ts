@@ -1,7 +1,10 @@
+import { assertNever } from '../../core/assert-never.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import type { DecisionRequest, DecisionResult } from '../../engine/decide.ts'
+import type { ResolveResult } from '../../engine/resolve.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { toIsoDate } from '../../views/iso-date.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
 import { findThread, oneOf, type ServerContext } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
@@ -92,15 +95,43 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const callId = parseCallId(request.params['callId'])
         const wanted = { threadId, callId, resolution, by: request.ownerId }
         const answer = await holdfast.resolve(withDefined(wanted, { result: body['result'] }))
-        if (answer.kind === 'not-found') throw notFound('call')
-        if (answer.kind === 'not-unknown') {
-          const message = `The outcome of this call is not unknown: it is ${answer.state}.`
-          throw new ApiError(409, 'not-unknown', message, { state: answer.state })
-        }
+        if (answer.kind !== 'resolved') throw toResolveError(answer)
         return Response.json({ status: 'resolved', resolution })
       },
     },
   ]
+}
+
+function toResolveError(answer: Exclude<ResolveResult, { readonly kind: 'resolved' }>): ApiError {
+  switch (answer.kind) {
+    case 'not-found':
+      return notFound('call')
+    case 'invalid-result':
+      return new ApiError(
+        422,
+        'invalid-result',
+        `The result does not fit the tool: ${answer.message}`,
+      )
+    case 'already-resolved': {
+      const { by: resolvedBy, kind: resolution, at } = answer.resolution
+      return new ApiError(
+        409,
+        'already-resolved',
+        `${resolvedBy} has already said what became of this call: ${resolution}.`,
+        { resolvedBy, resolution, resolvedAt: toIsoDate(at), state: answer.state },
+      )
+    }
+    case 'not-unknown': {
+      const { state } = answer
+      const message =
+        state === 'unknown'
+          ? 'The thread has gone on since: what became of this call can no longer be said.'
+          : `The outcome of this call is not unknown: it is ${state}.`
+      return new ApiError(409, 'not-unknown', message, { state })
+    }
+    default:
+      return assertNever(answer)
+  }
 }
 
 function parseDecision(

@@ -34,7 +34,6 @@ function wordsOf(connection: Connection, strings: Strings): string | null {
     case 'offline':
       return strings.offline
     case 'idle':
-    case 'catching-up':
     case 'live':
     case 'refused':
       return null

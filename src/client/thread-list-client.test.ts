@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { settled } from '../../test/support/scripted-clock.ts'
+import { createScriptedServer, refusal } from '../../test/support/scripted-server.ts'
+import { createThreadListClient } from './thread-list-client.ts'
+
+const item = (id: string, title = id) => ({ id, title, createdAt: '', updatedAt: '', seq: 1 })
+const page = (ids: readonly string[], nextCursor: string | null = null) =>
+  Response.json({ results: ids.map((id) => item(id)), nextCursor })
+
+function open() {
+  const server = createScriptedServer()
+  const client = createThreadListClient({ fetch: server.options.fetch })
+  const shown = () => {
+    const { status, threads, hasMore } = client.getSnapshot()
+    return [status, threads.map(({ title }) => title).join(' '), hasMore]
+  }
+  return { server, client, shown }
+}
+async function openWith(...ids: readonly string[]) {
+  const opened = open()
+  const heal = opened.server.on(/threads\?/, () => page(ids))
+  opened.client.subscribe(() => {})
+  await settled()
+  heal()
+  return opened
+}
+
+describe('the list of threads', () => {
+  it('[PG2] is read when somebody looks, and then page by page, each thread once', async () => {
+    const { server, client, shown } = open()
+    server.on(/limit=50$/, () => page(['a', 'b'], 'c 2'))
+    server.on(/cursor=c%202$/, () => page(['b', 'c']))
+    expect(shown()).toEqual(['loading', '', false])
+    client.subscribe(() => {})
+    await settled()
+    expect(shown()).toEqual(['ready', 'a b', true])
+    await client.loadMore()
+    expect(shown()).toEqual(['ready', 'a b c', false])
+    await client.loadMore()
+    expect(server.requests).toHaveLength(2)
+  })
+
+  it.each([
+    [() => refusal(401, 'not-authenticated'), 'not-authenticated.'],
+    [() => refusal(503, 'store-locked'), 'store-locked.'],
+    [() => Promise.reject(new TypeError('x')), 'The server cannot be reached.'],
+    [() => new Response('<html>'), 'What the server answered cannot be read.'],
+  ])('[RS9] says why it could not be read, and keeps what it has: %#', async (refuse, words) => {
+    const { server, client, shown } = await openWith('a')
+    const heal = server.on(/threads\?/, refuse)
+    await client.refresh()
+    expect(shown()).toEqual(['failed', 'a', false])
+    expect(client.getSnapshot().error).toBe(words)
+    heal()
+    server.on(/threads\?/, () => page(['b']))
+    await client.refresh()
+    expect(shown()).toEqual(['ready', 'b', false])
+    expect(client.getSnapshot()).not.toHaveProperty('error')
+  })
+
+  it('[RS9] is what was asked for last, also when an earlier answer comes later', async () => {
+    const { server, client, shown } = await openWith('a')
+    const slow = Promise.withResolvers<Response>()
+    const heal = server.on(/threads\?/, () => slow.promise)
+    const first = client.refresh()
+    heal()
+    server.on(/threads\?/, () => page(['new']))
+    await client.refresh()
+    slow.resolve(page(['old']))
+    await first
+    expect(shown()).toEqual(['ready', 'new', false])
+  })
+
+  it('[RS9] is not joined by a page of a list that was read anew', async () => {
+    const { server, client, shown } = open()
+    server.on(/limit=50$/, () => page(['a'], 'c'))
+    client.subscribe(() => {})
+    await settled()
+    const slow = Promise.withResolvers<Response>()
+    server.on(/cursor=/, () => slow.promise)
+    const more = client.loadMore()
+    server.on(/limit=50$/, () => page(['z', 'a'], 'd'))
+    await client.refresh()
+    slow.resolve(page(['b'], 'e'))
+    await more
+    expect(shown()).toEqual(['ready', 'z a', true])
+  })
+})
+
+describe('a thread that is removed', () => {
+  it('[RS9] leaves at once, comes back with undo, and is deleted with commit', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const { undo } = client.remove('a')
+    expect(shown()).toEqual(['ready', 'b', false])
+    undo()
+    expect(shown()).toEqual(['ready', 'a b', false])
+    server.taken()
+    await client.remove('a').commit()
+    expect(shown()).toEqual(['ready', 'b', false])
+    expect(server.taken()).toEqual(['DELETE /api/threads/a'])
+  })
+
+  it('[RS9] comes back when it could not be deleted', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    server.on(/DELETE/, () => refusal(503, 'store-locked'))
+    await expect(client.remove('a').commit()).rejects.toThrow('store-locked.')
+    expect(shown()).toEqual(['ready', 'a b', false])
+  })
+
+  it('[RS9] is gone when somebody else has deleted it', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    server.on(/DELETE/, () => refusal(404, 'thread-not-found'))
+    await client.remove('a').commit()
+    expect(shown()).toEqual(['ready', 'b', false])
+  })
+
+  it('[RS9] does not come back with a list that was asked for before', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const slow = Promise.withResolvers<Response>()
+    server.on(/threads\?/, () => slow.promise)
+    const refreshed = client.refresh()
+    await client.remove('a').commit()
+    slow.resolve(page(['a', 'b']))
+    await refreshed
+    expect(shown()).toEqual(['ready', 'b', false])
+  })
+
+  it('[RS9] while the list is read does not say that the list is there', () => {
+    const { client, shown } = open()
+    client.remove('a')
+    expect(shown()).toEqual(['loading', '', false])
+  })
+})
+
+it('[RS9] a thread is renamed as the server says it, or not at all', async () => {
+  const { server, client, shown } = await openWith('a', 'b')
+  const heal = server.on(/PATCH/, () => refusal(400, 'bad-request'))
+  await expect(client.rename('a', '')).rejects.toThrow('bad-request.')
+  expect(shown()).toEqual(['ready', 'a b', false])
+  heal()
+  server.on(/PATCH/, () => Response.json(item('a', 'Tea')))
+  await client.rename('a', ' Tea ')
+  expect(shown()).toEqual(['ready', 'Tea b', false])
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { settled } from '../../test/support/scripted-clock.ts'
+import { type Answer, createScriptedServer, refusal } from '../../test/support/scripted-server.ts'
+import { callEvents, openStep } from '../../test/support/turn-events.ts'
+import type { NewEvent } from '../core/event.ts'
+import { parseMessageId } from '../core/ids.ts'
+import { createThreadClient, type ThreadClient } from './thread-client.ts'
+import { createToolCallsClient } from './tool-calls-client.ts'
+
+const turnId = parseMessageId('m')
+const turn = (...events: readonly object[]): readonly NewEvent[] =>
+  events.map((event) => ({ ...event, turnId, at: 1 }) as NewEvent)
+const [recorded, started, ended] = turn(...callEvents('c', 'succeeded'))
+const started0 = turn({ type: 'turn-started', replyTo: null }, ...openStep(0))
+
+/** A turn whose call is recorded, and the calls of it as they are read by themselves. */
+function open() {
+  const server = createScriptedServer(...started0, recorded as NewEvent)
+  const calls = { toolCalls: [{ id: 'c', name: 'tool', state: 'ready' }], isComplete: false }
+  server.on(/tool-calls/, () => Response.json({ ...calls, threadId: 't', seq: 3 }))
+  const clients: ThreadClient[] = []
+  const client = createToolCallsClient({
+    ...server.options,
+    messageId: 'm',
+    thread(threadId) {
+      clients.push(createThreadClient({ ...server.options, threadId }))
+      return clients.at(-1) as ThreadClient
+    },
+  })
+  const shown = () => {
+    const { toolCalls, isComplete, isLoading } = client.getSnapshot()
+    return [toolCalls.map(({ id, state }) => `${id} ${state}`).join(), isComplete, isLoading]
+  }
+  const leftOver = () => [server.openStreams(), server.clock.timers()]
+  return { server, client, shown, leftOver, clients }
+}
+const nothingLeft = [0, []]
+
+describe('the calls of a message', () => {
+  it('[CL9] are read once, and then follow the events of the thread', async () => {
+    const { server, client, shown, leftOver } = open()
+    expect(shown()).toEqual(['', false, true])
+    const leave = client.subscribe(() => {})
+    await settled()
+    expect(shown()).toEqual(['c ready', false, false])
+    server.store(started as NewEvent, ended as NewEvent)
+    await server.stream().frame(server.frameAfter(3))
+    expect(shown()).toEqual(['c succeeded', false, false])
+    leave()
+    await settled()
+    expect(leftOver()).toEqual(nothingLeft)
+    const reads = server.requests.filter(({ line }) => line.includes('tool-calls'))
+    expect(reads).toHaveLength(1)
+  })
+
+  it.each<readonly [string, Answer, readonly number[]]>([
+    ['nobody answers', () => Promise.reject(new TypeError('x')), [250, 500, 1_000, 2_000]],
+    ['it gets 503', () => refusal(503, 'store-locked'), [250, 500, 1_000, 2_000]],
+    ['it gets 408', () => refusal(408, 'timeout'), [250, 500, 1_000, 2_000]],
+    [
+      'it is told to wait',
+      () => refusal(429, 'too-many', { 'retry-after': '3' }),
+      [3_250, 3_500, 4_000, 5_000],
+    ],
+    ['what comes is no list', () => new Response('<html>'), [250, 500, 1_000, 2_000]],
+  ])('[RS8] are asked for again, less and less often, when %s', async (_, answer, delays) => {
+    const { server, client, shown } = open()
+    const heal = server.on(/tool-calls/, answer)
+    client.subscribe(() => {})
+    for (const delay of delays) {
+      await settled()
+      expect(server.clock.timers()).toEqual([delay])
+      await server.clock.advance(delay)
+    }
+    heal()
+    expect(shown()).toEqual(['', false, true])
+    await server.clock.advance(20_000)
+    expect(shown()).toEqual(['c ready', false, false])
+  })
+
+  it.each([401, 403, 404, 410])('[RS8] are not asked for again after %i', async (status) => {
+    const { server, client, shown, leftOver, clients } = open()
+    server.on(/tool-calls/, () => refusal(status, 'no'))
+    client.subscribe(() => {})
+    await server.clock.advance(3_600_000)
+    expect(shown()).toEqual(['', false, false])
+    expect([server.requests.length, leftOver(), clients]).toEqual([1, nothingLeft, []])
+  })
+
+  it.each<readonly [string, Answer]>([
+    ['on its way', () => null],
+    ['to be asked for again', () => refusal(503, 'store-locked')],
+  ])('[RS8] that are %s when nobody looks any more are left', async (_, answer) => {
+    const { server, client, shown, leftOver, clients } = open()
+    server.on(/tool-calls/, answer)
+    const leave = client.subscribe(() => {})
+    await settled()
+    leave()
+    await server.clock.advance(3_600_000)
+    expect([server.requests.length, leftOver(), clients]).toEqual([1, nothingLeft, []])
+    expect(server.requests[0]?.signal?.aborted).toBe(true)
+    expect(shown()).toEqual(['', false, true])
+  })
+})

@@ -1,0 +1,50 @@
+/** Whether the JSON text of a value has more characters than this. See `countJsonChars`. */
+export const isLargerThan = (value: unknown, mostChars: number): boolean =>
+  countJsonChars(value, mostChars) > mostChars
+
+/**
+ * The characters of the JSON text of a value, at least: what has to be escaped is not looked for. Without recursion and
+ * without making the text, and it stops once there are more than `mostChars`: a value that refers to itself is as large
+ * as one likes. Of what throws when it is read, only what could be read is counted: whoever stores it says what is wrong.
+ */
+export function countJsonChars(value: unknown, mostChars: number): number {
+  const open: unknown[] = [value]
+  let count = 0
+  while (open.length > 0 && count <= mostChars) {
+    const next = open.pop()
+    count += sizeOf(next)
+    if (typeof next !== 'object' || next === null) continue
+    try {
+      count += openItems(next, open, mostChars - count)
+    } catch {
+      // A getter or a proxy that fails.
+    }
+  }
+  return count
+}
+
+/** Adds the items of a container to those that are still to be counted, and counts what is written between them. */
+function openItems(container: object, open: unknown[], most: number): number {
+  const isList = Array.isArray(container)
+  let count = 0
+  for (const key of Object.keys(container)) {
+    // A comma; and of an object the key, its quotes and a colon.
+    count += isList ? 1 : key.length + 4
+    if (count > most) break
+    open.push((container as Readonly<Record<string, unknown>>)[key])
+  }
+  return count
+}
+
+function sizeOf(value: unknown): number {
+  switch (typeof value) {
+    case 'string':
+      return value.length + 2
+    case 'number':
+      return String(value).length
+    case 'object':
+      return value === null ? 4 : 2
+    default:
+      return 4
+  }
+}

@@ -1,0 +1,129 @@
+import { countJsonChars, isLargerThan } from '../core/json-size.ts'
+import type { AnswerLimit, Turn } from '../core/message.ts'
+import { callsOf } from '../core/message.ts'
+import type { EngineOptions } from './options.ts'
+import type { RecordedPart } from './recorded-parts.ts'
+import type { Part } from './sdk-layer.ts'
+
+export type MeterOptions = Pick<
+  EngineOptions,
+  'maxTextChars' | 'maxArgumentChars' | 'maxCalls' | 'maxResultChars'
+>
+
+/** What a part is too much for, and what of it still fits. */
+export interface Overrun<Any> {
+  readonly limit: AnswerLimit
+  readonly rest: Any | null
+}
+
+/** Counts what a model or a loop of the host's own says in one turn, before it is stored (ST4a). */
+export interface AnswerMeter {
+  /** Null: there is room for it. After an overrun nothing more is to be stored. */
+  count<Any extends MeteredPart>(part: Any): Overrun<Any> | null
+}
+
+type MeteredPart = Part | RecordedPart
+
+/** Beginnings of texts, sources, files, data and results, rough ones too: none of them is without a cost. */
+export const mostParts = 10_000
+
+/** What a turn has already, as a meter counts it. */
+export interface Used {
+  readonly text: number
+  readonly files: number
+  readonly parts: number
+  readonly calls: number
+}
+
+export const nothingUsed: Used = { text: 0, files: 0, parts: 0, calls: 0 }
+
+/** Everything in the turn, so that neither another step nor another process begins to count anew. */
+export function usedBy(turn: Turn): Used {
+  let [text, files, parts] = [0, 0, 0]
+  for (const step of turn.steps) {
+    for (const part of step.parts) {
+      if (part.type === 'call') continue
+      parts += 1
+      if (part.type === 'text' || part.type === 'reasoning') text += part.text.length
+      else if (part.type === 'file' || part.type === 'reasoning-file') files += part.url.length
+    }
+  }
+  return { text, files, parts, calls: [...callsOf(turn)].length }
+}
+
+/** @param allowed what the turn had when a person asked for more of it: that much is not counted again. */
+export function createAnswerMeter(
+  options: MeterOptions,
+  turn: Turn,
+  allowed: Used = nothingUsed,
+): AnswerMeter {
+  const { maxTextChars, maxArgumentChars, maxCalls, maxResultChars } = options
+  const before = usedBy(turn)
+  let textLeft = maxTextChars - before.text + allowed.text
+  let fileLeft = maxResultChars - before.files + allowed.files
+  let partsLeft = mostParts - before.parts + allowed.parts
+  let callsLeft = maxCalls - before.calls + allowed.calls
+  /** Of each call whose arguments arrive, how much of them may still come. */
+  const argumentsLeft = new Map<string, number>()
+
+  const over = (what: AnswerLimit['what'], most: number) => ({ limit: { what, most }, rest: null })
+  const countPart = () => (--partsLeft < 0 ? over('parts', mostParts) : null)
+  const countCall = () => (--callsLeft < 0 ? over('calls', maxCalls) : null)
+  const countItem = (item: unknown) => {
+    textLeft -= countJsonChars(item, textLeft)
+    return textLeft < 0 ? over('text', maxTextChars) : countPart()
+  }
+
+  return {
+    count<Any extends MeteredPart>(part: Any): Overrun<Any> | null {
+      switch (part.type) {
+        case 'text-delta':
+        case 'reasoning-delta': {
+          textLeft -= part.text.length
+          if (textLeft >= 0) return null
+          const text = cutBy(part.text, -textLeft)
+          return { limit: { what: 'text', most: maxTextChars }, rest: { ...part, text } }
+        }
+        case 'text-start':
+        case 'reasoning-start':
+        case 'tool-result':
+        case 'tool-error':
+          return countPart()
+        case 'tool-input-start':
+          argumentsLeft.set(part.id, maxArgumentChars)
+          return countCall()
+        case 'tool-input-delta': {
+          const left = (argumentsLeft.get(part.id) ?? maxArgumentChars) - part.delta.length
+          argumentsLeft.set(part.id, left)
+          if (left >= 0) return null
+          const delta = cutBy(part.delta, -left)
+          return { limit: { what: 'arguments', most: maxArgumentChars }, rest: { ...part, delta } }
+        }
+        case 'tool-call': {
+          // One that was streamed was counted when it began.
+          const isNew = !argumentsLeft.delete(part.toolCallId)
+          const isOver = isLargerThan(part.input, maxArgumentChars)
+          if (isOver) return over('arguments', maxArgumentChars)
+          return isNew ? countCall() : null
+        }
+        case 'file':
+        case 'reasoning-file': {
+          fileLeft -= 'file' in part ? part.file.base64.length : part.url.length
+          return fileLeft < 0 ? over('files', maxResultChars) : countPart()
+        }
+        case 'source':
+        case 'custom':
+        case 'data':
+          return countItem(part)
+        default:
+          return null
+      }
+    },
+  }
+}
+
+/** Half of a surrogate pair is not text. */
+function cutBy(text: string, chars: number): string {
+  const end = text.length - chars
+  return /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? text.slice(0, end - 1) : text.slice(0, end)
+}

@@ -1,0 +1,112 @@
+import type { CallOutcome } from '../core/call.ts'
+import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { TurnError } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { toModelFault } from './model-error.ts'
+
+/** Where the host's own code, or a provider, failed. */
+export interface FailurePlace {
+  readonly source: 'tool' | 'policy' | 'model'
+  readonly threadId: ThreadId
+  readonly turnId: MessageId
+  /** The call, where it was a tool or its policy. */
+  readonly callId?: CallId
+  /** The tool's name. */
+  readonly name?: string
+  /** The kind of failure, where it was a model: `rate-limited`, `network`, `model-error` … */
+  readonly code?: string
+  /** In the neutral text that clients read, and in the log. */
+  readonly errorId: string
+  /** The reason, as far as it can be put into words. A tool's is what the model is told. */
+  readonly message: string
+  /** What can be said without the reason. */
+  readonly sentence: string
+}
+
+/**
+ * What clients read about a failure. `where.message` is the reason, which may hold what is not for them; a function
+ * that gives it back shows everything. One that throws, or gives no text, is as good as none.
+ */
+export type ErrorText = (error: unknown, where: FailurePlace) => string
+
+type Failed = Extract<CallOutcome, { readonly state: 'failed' }>
+
+/** An error whose words were chosen for clients by whoever sent it, and are told as they are. */
+export class WordedError extends Error {
+  override readonly name = 'WordedError'
+}
+
+/** What is stored about the failures of one run: for people, and apart from that for the model (HT6). */
+export interface FailureWords {
+  ofTool(call: FailedCall, error: unknown): Failed
+  ofPolicy(call: FailedCall, error: unknown): Failed
+  ofModel(error: unknown, step: number): TurnError
+}
+
+interface FailedCall {
+  readonly id: CallId
+  readonly name: string
+}
+
+export function createFailureWords(
+  place: { readonly threadId: ThreadId; readonly turnId: MessageId },
+  errorText: ErrorText | undefined,
+  onFailed: (where: FailurePlace, error: unknown) => void,
+): FailureWords {
+  const word = (where: FailurePlace, error: unknown): string => {
+    onFailed(where, error)
+    return askHost(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
+  }
+  const ofCall = (
+    source: 'tool' | 'policy',
+    { id: callId, name }: FailedCall,
+    error: unknown,
+    sentence: string,
+    message: string,
+  ): Failed => {
+    const errorId = shortId(callId)
+    const where = { source, ...place, callId, name, errorId, message, sentence }
+    const text = word(where, error)
+    return withDefined({ state: 'failed', cause: 'tool-error', error: text } as const, {
+      modelError: message === text ? undefined : message,
+    })
+  }
+  return {
+    ofTool: (call, thrown) =>
+      ofCall('tool', call, toReadableThrown(thrown), 'The tool failed.', errorTextOfThrown(thrown)),
+    ofPolicy(call, thrown) {
+      const error = toReadableThrown(thrown)
+      const sentence = 'The approval policy of this tool failed.'
+      const why = errorTextOfThrown(error) || 'it gave no reason'
+      return ofCall('policy', call, error, sentence, `${sentence.slice(0, -1)}: ${why}`)
+    },
+    ofModel(thrown, step) {
+      const error = toReadableThrown(thrown)
+      if (error instanceof HoldfastError) return { code: error.code, message: error.message }
+      const { code, message, sentence } = toModelFault(error)
+      if (error instanceof WordedError) return { code, message }
+      const errorId = `${shortId(place.turnId)}.${step}`
+      const where = { source: 'model', ...place, code, errorId, message, sentence } as const
+      return { code, message: word(where, error) }
+    },
+  }
+}
+
+function askHost(
+  errorText: ErrorText | undefined,
+  error: unknown,
+  where: FailurePlace,
+): string | undefined {
+  try {
+    const text: unknown = errorText?.(error, where)
+    return typeof text === 'string' && text.trim() !== '' ? text : undefined
+  } catch {
+    // The neutral text says nothing that is wrong.
+    return undefined
+  }
+}
+
+/** Enough to find it in a log, and short enough to be read out. */
+const shortId = (id: string): string => id.slice(-8).toWellFormed()

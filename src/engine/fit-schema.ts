@@ -1,0 +1,60 @@
+import { asSchema, type Tool } from 'ai'
+import type { Json } from '../core/json.ts'
+import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
+import { toJson } from './to-json.ts'
+import { messageOf } from './translate-part.ts'
+
+/** A value as a schema makes it (stripped, with defaults, transformed), or why it does not fit. */
+export type FittedValue =
+  | { readonly kind: 'fits'; readonly value: Json }
+  | { readonly kind: 'refused'; readonly message: string }
+
+/**
+ * What a schema makes of a value that a person sent. This value, and not the one that was sent, is what is stored
+ * and run: a field that the schema strips would otherwise reach the tool. To be called once for each value, for a
+ * transform of what was transformed is another value.
+ */
+export async function fitSchema(
+  schema: Exclude<Tool['inputSchema'], undefined>,
+  given: Json,
+): Promise<FittedValue> {
+  if (isDeeperThan(given, deepestValue)) return tooDeep
+  try {
+    const value = toJson(given)
+    const checked = await asSchema(schema).validate?.(value)
+    if (checked === undefined) return { kind: 'fits', value }
+    if (!checked.success) return refused(sayFault(checked.error))
+    return isDeeperThan(checked.value, deepestValue)
+      ? tooDeep
+      : { kind: 'fits', value: toJson(checked.value) }
+  } catch (error) {
+    return refused(sayFault(error))
+  }
+}
+
+const refused = (message: string): FittedValue => ({ kind: 'refused', message })
+const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
+
+/** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
+function sayFault(error: unknown): string {
+  return (
+    sayIssues(error) || messageOf(error) || 'The tool’s schema refused them and gave no reason.'
+  )
+}
+
+function sayIssues(error: unknown): string {
+  try {
+    const { issues } = error as { readonly issues?: unknown }
+    if (!Array.isArray(issues)) return ''
+    return issues.map(sayIssue).join('; ')
+  } catch {
+    // What a schema throws may be anything, also something that cannot be looked at.
+    return ''
+  }
+}
+
+function sayIssue(issue: { readonly path?: unknown; readonly message?: unknown }): string {
+  const { path, message } = issue
+  const place = Array.isArray(path) && path.length > 0 ? `${path.map(String).join('.')}: ` : ''
+  return `${place}${messageOf(message) || 'is not what it should be'}`
+}

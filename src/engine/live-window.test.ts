@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest'
+import { settled } from '../../test/support/scripted-clock.ts'
+import type { LedgerEvent, NewEvent } from '../core/event.ts'
+import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
+import { memory } from '../store/memory/memory-store.ts'
+import { planCommit } from '../store/plan-commit.ts'
+import type { Store, StoredChange } from '../store/store.ts'
+import { createHub } from './hub.ts'
+import {
+  covers,
+  createLiveWindow,
+  extendLiveWindow,
+  type Frame,
+  type LiveWindow,
+  nextChange,
+  notifyLiveWindow,
+  restartLiveWindow,
+  sliceLiveWindow,
+  toFrame,
+} from './live-window.ts'
+
+const said = (seq: number): LedgerEvent => ({
+  type: 'message-added',
+  at: 1,
+  seq,
+  messageId: parseMessageId(`u${seq}`),
+  role: 'user',
+  parts: [],
+})
+/** Everything after a seq up to another, as one commit. */
+const frame = (after: number, seq: number): Frame => {
+  const events = Array.from({ length: seq - after }, (_, index) => said(after + 1 + index))
+  return toFrame(events, { kind: 'appended', firstSeq: after + 1, seq, fence: null } as never)
+}
+const windowOf = (...frames: readonly Frame[]): LiveWindow => {
+  const window = createLiveWindow()
+  for (const each of frames) extendLiveWindow(window, each)
+  return window
+}
+const seqsOf = (changes: readonly StoredChange[]) => changes.map(({ seq }) => seq)
+const stateOf = ({ from, to, known, changes }: LiveWindow) => [from, to, known, seqsOf(changes)]
+
+describe('a live window', () => {
+  it.each<readonly [string, readonly Frame[], unknown]>([
+    ['is at no place at first', [], [0, 0, 0, []]],
+    ['begins where the first frame does', [frame(5, 7)], [5, 7, 7, [6, 7]]],
+    ['grows by what follows', [frame(5, 7), frame(7, 8)], [5, 8, 8, [6, 7, 8]]],
+    ['takes a frame once', [frame(5, 7), frame(5, 7)], [5, 7, 7, [6, 7]]],
+    ['leaves out what is older', [frame(5, 7), frame(3, 6)], [5, 7, 7, [6, 7]]],
+    ['begins anew after a gap', [frame(5, 7), frame(9, 10)], [9, 10, 10, [10]]],
+    ['begins anew with a frame that overlaps', [frame(5, 7), frame(6, 9)], [6, 9, 9, [7, 8, 9]]],
+  ])('[RS2] %s', (_, frames, expected) => {
+    expect(stateOf(windowOf(...frames))).toEqual(expected)
+  })
+
+  it('[RS2] [PG6] holds a thousand changes, and knows from where', () => {
+    const window = windowOf(frame(0, 600), frame(600, 1_200))
+    expect([window.from, window.to, window.changes.length]).toEqual([200, 1_200, 1_000])
+    expect(window.changes[0]?.seq).toBe(201)
+  })
+
+  it.each([
+    [4, false],
+    [5, true],
+    [6, true],
+    [7, true],
+    [8, false],
+  ])('[RS2] of 5 to 7 covers who stands at %i: %s', (after, isCovered) => {
+    expect(covers(windowOf(frame(5, 7)), after)).toBe(isCovered)
+  })
+
+  it('[RS2] covers nobody before it has a place, nor the place where it is empty', () => {
+    expect(covers(createLiveWindow(), 0)).toBe(false)
+  })
+
+  it.each([
+    [5, [6, 7]],
+    [6, [7]],
+    [7, []],
+  ])('[RS2] gives who stands at %i what follows: %j', (after, seqs) => {
+    const part = sliceLiveWindow(windowOf(frame(5, 7)), after)
+    expect([part.after, part.seq, seqsOf(part.changes)]).toEqual([after, 7, seqs])
+  })
+
+  it('[RS2] has the turn of the newest frame only, and none after it began anew', () => {
+    const turn = { id: 'm' } as never
+    const window = windowOf({ ...frame(5, 7), turn })
+    expect(sliceLiveWindow(window, 5).turn).toBe(turn)
+    extendLiveWindow(window, frame(7, 8))
+    expect(sliceLiveWindow(window, 5)).not.toHaveProperty('turn')
+    extendLiveWindow(window, { ...frame(8, 9), turn })
+    restartLiveWindow(window, 9)
+    expect([window.turn, window.changes]).toEqual([undefined, []])
+  })
+
+  it('[RS2] wakes whoever waits, once; a notification of less is no news of less', async () => {
+    const window = windowOf(frame(5, 7))
+    let woken = 0
+    void nextChange(window).then(() => woken++)
+    notifyLiveWindow(window, 9)
+    notifyLiveWindow(window, 8)
+    await settled()
+    expect([woken, window.known]).toEqual([1, 9])
+  })
+})
+
+describe('followers of a thread', () => {
+  const threadId = parseThreadId('t')
+
+  /** The memory store, with its reads counted. Its own notifications are what a hub gets. */
+  function open() {
+    const inner = memory()
+    const reads: number[] = []
+    const store: Store = {
+      ...inner,
+      readChanges(query) {
+        reads.push(query.after)
+        return inner.readChanges(query)
+      },
+    }
+    const hub = createHub(store)
+    let seq = 0
+    const commit = async (): Promise<Frame> => {
+      const { seq: _, ...event } = said(seq + 1)
+      const events: readonly NewEvent[] = [event as NewEvent]
+      const create = { ownerId: parseOwnerId('o'), title: '', at: 1 }
+      const planned = planCommit({ threadId, events, expectedSeq: seq, create })
+      if ('kind' in planned) throw new Error(planned.kind)
+      const [result] = await inner.commit([planned])
+      if (result?.kind !== 'appended') throw new Error(result?.kind)
+      seq++
+      return toFrame([said(seq)], result)
+    }
+    const follow = (after: number) => {
+      const stop = new AbortController()
+      const got: number[] = []
+      const done = (async () => {
+        for await (const { changes } of hub.follow(threadId, after, stop.signal)) {
+          got.push(...seqsOf(changes))
+        }
+        return 'ended'
+      })().catch((error: unknown) => (error as Error).message)
+      return { got, done, stop: () => stop.abort() }
+    }
+    return {
+      hub,
+      inner,
+      reads,
+      commit,
+      follow,
+      begin: () => void (seq = 0),
+      /** A commit of this process, which says what it stored. */
+      commitHere: async () => {
+        const deliver = hub.announce(threadId)
+        deliver(await commit())
+      },
+    }
+  }
+
+  it('[RS2] get what this process commits without a read, and share one read of what others commit', async () => {
+    const { hub, reads, commit, commitHere, follow } = open()
+    await commit()
+    const followers = [follow(0), follow(0), follow(1)]
+    await settled()
+    reads.length = 0
+    await commitHere()
+    await settled()
+    expect(reads).toEqual([])
+    await commit()
+    await settled()
+    expect(reads).toEqual([2])
+    expect(followers.map(({ got }) => got)).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+      [2, 3],
+    ])
+    expect(hub.followers).toBe(3)
+    for (const { stop } of followers) stop()
+    expect(await Promise.all(followers.map(({ done }) => done))).toEqual([
+      'ended',
+      'ended',
+      'ended',
+    ])
+    expect(hub.followers).toBe(0)
+  })
+
+  it('[RS2] who comes late reads the database as far as the window does not reach', async () => {
+    const { hub, reads, commit, commitHere, follow } = open()
+    await commit()
+    await commit()
+    const release = hub.keep(threadId)
+    await commitHere()
+    await settled()
+    reads.length = 0
+    const [late, near] = [follow(0), follow(2)]
+    await settled()
+    expect([late.got, near.got, reads]).toEqual([[1, 2, 3], [3], [0]])
+    release()
+    for (const { stop } of [late, near]) stop()
+  })
+
+  it('[RS2] a commit that was announced and came to nothing lets them read on', async () => {
+    const { hub, commit, follow } = open()
+    await commit()
+    const follower = follow(0)
+    await settled()
+    const deliver = hub.announce(threadId)
+    // Of another process, meanwhile.
+    await commit()
+    await settled()
+    expect(follower.got).toEqual([1])
+    deliver(null)
+    await settled()
+    expect(follower.got).toEqual([1, 2])
+    follower.stop()
+  })
+
+  it('[RS2] are told when there is no such thread or place, and end with the thread', async () => {
+    const { inner, commit, follow } = open()
+    expect(await follow(0).done).toBe('There is no such thread.')
+    await commit()
+    expect(await follow(5).done).toBe('The thread ends at 1, before 5.')
+    const follower = follow(0)
+    await settled()
+    await inner.deleteThread(threadId)
+    expect(await follower.done).toBe('ended')
+  })
+
+  it('[RS2] of a thread that was made anew see nothing of the one before', async () => {
+    const { hub, inner, commit, commitHere, begin, follow } = open()
+    const release = hub.keep(threadId)
+    await commitHere()
+    await commitHere()
+    await inner.deleteThread(threadId)
+    begin()
+    const keepNew = hub.keep(threadId)
+    await commitHere()
+    const follower = follow(0)
+    await settled()
+    expect(follower.got).toEqual([1])
+    await commit()
+    await settled()
+    expect(follower.got).toEqual([1, 2])
+    follower.stop()
+    release()
+    keepNew()
+  })
+
+  it('[RS2] of a thread that was made anew while no notification came, likewise', async () => {
+    const { hub, follow } = open()
+    const release = hub.keep(threadId)
+    hub.announce(threadId)(frame(0, 2))
+    hub.announce(threadId)(frame(0, 1))
+    const follower = follow(0)
+    await settled()
+    expect(follower.got).toEqual([1])
+    follower.stop()
+    release()
+  })
+
+  it('[RS2] end when the process does, those who come later at once', async () => {
+    const { hub, commit, follow } = open()
+    await commit()
+    const follower = follow(1)
+    await settled()
+    hub.close()
+    expect(await follower.done).toBe('ended')
+    expect(await follow(1).done).toBe('ended')
+  })
+})

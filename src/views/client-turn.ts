@@ -1,0 +1,29 @@
+import type { LedgerEvent } from '../core/event.ts'
+import { type Message, type Part, isTurn } from '../core/message.ts'
+
+/**
+ * A message as a client's own fold has it: without what only the model is told of failures (HT6). The same object if
+ * there is nothing of that in it.
+ */
+export function toClientMessage<Any extends Message>(message: Any): Any {
+  if (!isTurn(message)) return message
+  if (!message.steps.some((step) => step.parts.some(hasModelError))) return message
+  const steps = message.steps.map((step) => ({ ...step, parts: step.parts.map(withoutModelError) }))
+  return { ...message, steps }
+}
+
+/** The same of an event. */
+export function toClientEvent(event: LedgerEvent): LedgerEvent {
+  if (event.type !== 'call-settled' || event.outcome.state !== 'failed') return event
+  const { modelError, ...outcome } = event.outcome
+  return modelError === undefined ? event : { ...event, outcome }
+}
+
+const hasModelError = (part: Part): boolean =>
+  part.type === 'call' && part.state === 'failed' && part.modelError !== undefined
+
+function withoutModelError(part: Part): Part {
+  if (part.type !== 'call' || part.state !== 'failed') return part
+  const { modelError: _, ...told } = part
+  return told
+}

@@ -1,0 +1,272 @@
+import { setImmediate } from 'node:timers/promises'
+import { tool } from 'ai'
+import { callsOf, type Turn } from 'holdfast'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { endingNoteOf } from '../../src/views/ending-note.ts'
+import { endlessModel, type EndlessPart } from '../support/endless-model.ts'
+import { createFixture, messageId, textOf, tools } from './fixture.ts'
+
+/** What a model may go on with for ever, and which limit ends it. */
+const endless: readonly (readonly [
+  what: string,
+  limit: string,
+  parts: (index: number) => readonly EndlessPart[],
+])[] = [
+  ['text', 'text', (index) => (index === 0 ? [start('text')] : [delta('text', 'all work ')])],
+  [
+    'reasoning',
+    'text',
+    (index) => (index === 0 ? [start('reasoning')] : [delta('reasoning', 'and no play ')]),
+  ],
+  [
+    'pieces of two kinds',
+    'text',
+    (index) => [
+      start('text', `t${index}`),
+      delta('text', 'a', `t${index}`),
+      delta('reasoning', 'bcd', `r${index}`),
+    ],
+  ],
+  ['astral letters', 'text', (index) => (index === 0 ? [start('text')] : [delta('text', '😀')])],
+  [
+    'arguments',
+    'arguments',
+    (index) =>
+      index === 0
+        ? [{ type: 'tool-input-start', id: 'a', toolName: 'echo' }]
+        : [{ type: 'tool-input-delta', id: 'a', delta: '{"value":"' }],
+  ],
+  [
+    'calls',
+    'calls',
+    (index) => [
+      { type: 'tool-call', toolCallId: `c${index}`, toolName: 'echo', input: '{"value":1}' },
+    ],
+  ],
+  [
+    'calls that only begin',
+    'calls',
+    (index) => [{ type: 'tool-input-start', id: `c${index}`, toolName: 'echo' }],
+  ],
+  [
+    'sources',
+    'text',
+    (index) => [
+      {
+        type: 'source',
+        sourceType: 'url',
+        id: `s${index}`,
+        url: 'https://example.com/',
+        title: 'x',
+      },
+    ],
+  ],
+  [
+    'files',
+    'files',
+    () => [
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'QUJD'.repeat(100) } },
+    ],
+  ],
+  [
+    'empty texts',
+    'parts',
+    (index) => [
+      start('text', `t${index}`),
+      { type: 'text-end', id: `t${index}` },
+      ...(index === 0 ? [start('text', 'x'), delta('text', '.', 'x')] : []),
+    ],
+  ],
+  [
+    'empty texts before a word',
+    'parts',
+    (index) => [start('text', `t${index}`), { type: 'text-end', id: `t${index}` }],
+  ],
+]
+
+function start(kind: 'text' | 'reasoning', id = '1'): EndlessPart {
+  return { type: `${kind}-start`, id }
+}
+function delta(kind: 'text' | 'reasoning', text: string, id = '1'): EndlessPart {
+  return { type: `${kind}-delta`, id, delta: text }
+}
+
+const small = { maxTextChars: 1_001, maxArgumentChars: 501, maxCalls: 7, maxResultChars: 2_000 }
+
+const limitOf = ({ progress }: Turn) =>
+  progress.status === 'ended' && progress.ending.kind === 'cut-off' ? progress.ending.limit : null
+
+describe('an answer without an end', () => {
+  it.each(endless)(
+    '[ST4a] of %s is cut off at its limit, and says at which',
+    async (_, what, parts) => {
+      const model = endlessModel(parts)
+      const fixture = await createFixture(() => [], { model, tools: tools(), ...small })
+      const turn = await fixture.ask('go')
+      expect(limitOf(turn)).toMatchObject({ what })
+      expect(model.cancelled()).toBe(1)
+      expect(JSON.stringify(turn).isWellFormed()).toBe(true)
+      const said = turn.steps
+        .flatMap((step) => step.parts)
+        .flatMap((part) => (part.type === 'text' || part.type === 'reasoning' ? part.text : []))
+        .join('')
+      expect(said.length).toBeLessThanOrEqual(small.maxTextChars)
+      const calls = [...callsOf(turn)]
+      expect(calls.length).toBeLessThanOrEqual(small.maxCalls)
+      for (const call of calls) {
+        expect(call).toMatchObject({ state: 'interrupted', cause: 'over-limit' })
+        if (call.input.kind === 'partial') {
+          expect(call.input.text.length).toBeLessThanOrEqual(small.maxArgumentChars)
+        }
+      }
+      if (turn.progress.status !== 'ended') throw new Error('not ended')
+      expect(endingNoteOf(turn.progress.ending)).toMatchObject({
+        message: expect.stringMatching(/limit/) as string,
+      })
+    },
+  )
+
+  it('[ST4a] keeps all that fits, and not a letter more', async () => {
+    const model = endlessModel((index) => (index === 0 ? [start('text')] : [delta('text', '123')]))
+    const fixture = await createFixture(() => [], { model, ...small })
+    const [text] = textOf(await fixture.ask('go'))
+    expect(text).toBe('123'.repeat(334).slice(0, 1_001))
+  })
+
+  it('[ST4a] has limits where nobody set any', async () => {
+    const model = endlessModel((index) =>
+      index === 0 ? [start('text')] : [delta('text', 'all work and no play '.repeat(50))],
+    )
+    const fixture = await createFixture(() => [], { model })
+    const turn = await fixture.ask('go')
+    expect(limitOf(turn)).toEqual({ what: 'text', most: 1_000_000 })
+    expect(model.produced()).toBeLessThan(2_000)
+  })
+
+  it('[ST4a] counts the text of the whole turn, and a person can go on', async () => {
+    const fixture = await createFixture(
+      ({ index }) =>
+        index < 10
+          ? [{ text: 'x'.repeat(400) }, { call: 'echo', input: { value: 1 } }]
+          : [{ text: 'done' }],
+      { tools: tools(), ...small },
+    )
+    const turn = await fixture.ask('go')
+    expect(turn.steps).toHaveLength(3)
+    expect(limitOf(turn)).toEqual({ what: 'text', most: 1_001 })
+    expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['succeeded', 'succeeded'])
+    expect(await fixture.holdfast.continue(fixture.threadId)).toMatchObject({ kind: 'continued' })
+    await fixture.holdfast.settled()
+    expect((await fixture.last()).steps.length).toBeGreaterThan(4)
+  })
+
+  it('[ST4a] of whole arguments runs no tool', async () => {
+    const ran: unknown[] = []
+    const take = tool({ inputSchema: z.any(), execute: (input: unknown) => ran.push(input) })
+    const fixture = await createFixture(
+      () => [{ call: 'take', input: { text: 'x'.repeat(600) } }],
+      { tools: { take }, ...small },
+    )
+    const turn = await fixture.ask('go')
+    expect(limitOf(turn)).toEqual({ what: 'arguments', most: 501 })
+    expect([...callsOf(turn)]).toMatchObject([
+      { name: 'take', state: 'interrupted', cause: 'over-limit' },
+    ])
+    expect(ran).toEqual([])
+  })
+})
+
+describe('a loop of the host’s own', () => {
+  it.each([
+    ['text', (index: number) => ({ type: 'text-delta', id: '1', text: `${index} bottles ` })],
+    ['chunks of text', (index: number) => ({ type: 'text-delta', id: '1', delta: `${index} ` })],
+    ['plain text', (index: number) => `${index} green bottles `],
+    [
+      'calls',
+      (index: number) => ({ type: 'tool-call', toolCallId: `c${index}`, toolName: 'a', input: {} }),
+    ],
+    ['data', (index: number) => ({ type: 'data-x', id: `d${index}`, data: { index } })],
+  ])('[ST4a] of %s without an end is cut off as well, and told to stop', async (_, part) => {
+    const fixture = await createFixture(() => [], small)
+    let isClosed = false
+    async function* source() {
+      try {
+        for (let index = 0; ; index++) {
+          yield part(index)
+          await setImmediate()
+        }
+      } finally {
+        isClosed = true
+      }
+    }
+    const recording = await fixture.holdfast.record(source(), {
+      threadId: fixture.threadId,
+      message: { id: messageId('u1'), parts: [{ type: 'text', text: 'go' }] },
+    })
+    if (recording.kind !== 'recording') throw new Error(recording.kind)
+    void recording.stream.cancel()
+    await recording.done
+    await expect.poll(() => isClosed).toBe(true)
+    const turn = await fixture.last()
+    expect(limitOf(turn)).toMatchObject({ most: expect.any(Number) as number })
+    expect(JSON.stringify(turn).length).toBeLessThan(30_000)
+  })
+})
+
+describe('a result', () => {
+  const give = (value: unknown) =>
+    tool({ inputSchema: z.object({}), execute: () => value as string })
+  const asks = ({ index }: { index: number }) =>
+    index === 0 ? [{ call: 'give', input: {} }] : [{ text: 'ok' }]
+
+  it('[ST4b] that is long is kept whole and cut for the model, which is told how long it was', async () => {
+    const value = 'y'.repeat(300_000)
+    const fixture = await createFixture(asks, { tools: { give: give(value) } })
+    const [call] = callsOf(await fixture.ask('go'))
+    expect(call).toMatchObject({ state: 'succeeded', output: { kind: 'inline', value } })
+    const told = JSON.stringify(fixture.calls[1]?.prompt)
+    expect(told.length).toBeLessThan(220_000)
+    expect(told).toContain('200000 of 300000 characters')
+  })
+
+  it.each([
+    ['text', 'z'.repeat(3_000)],
+    ['a list', Array.from({ length: 900 }, (_, index) => index)],
+    ['an object of one long key', { ['k'.repeat(3_000)]: 1 }],
+    ['many empty things', Array.from({ length: 1_001 }, () => ({}))],
+  ])('[ST4b] of %s that no row should hold fails its call, and no more', async (_, value) => {
+    const fixture = await createFixture(asks, { tools: { give: give(value) }, ...small })
+    const turn = await fixture.ask('go')
+    expect([...callsOf(turn)]).toMatchObject([
+      { state: 'failed', cause: 'tool-error', error: expect.stringContaining('2,000') as string },
+    ])
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
+})
+
+describe('the repository', () => {
+  it('[ST4a ST4b CL11] refuses what is over a limit, and keeps what it had', async () => {
+    const fixture = await createFixture(() => [], small)
+    const { threadId, holdfast } = fixture
+    const { toolCalls } = holdfast
+    const id = messageId('m1')
+    const call = { threadId, messageId: id, callId: 'c', name: 'a', isPartial: false }
+    await toolCalls.appendText({ threadId, messageId: id, text: 'x'.repeat(1_000) })
+    const more = toolCalls.appendText({ threadId, messageId: id, text: 'yy' })
+    await expect(more).rejects.toMatchObject({ code: 'bad-request' })
+    const large = toolCalls.upsert({ ...call, arguments: { text: 'x'.repeat(600) } })
+    await expect(large).rejects.toMatchObject({ code: 'bad-request' })
+    await toolCalls.upsert({ ...call, arguments: {} })
+    const result = toolCalls.setResult(id, 'c', 'z'.repeat(2_001))
+    await expect(result).rejects.toMatchObject({ code: 'bad-request' })
+    for (let index = 1; index < 7; index++) {
+      await toolCalls.upsert({ ...call, callId: `c${index}`, arguments: {} })
+    }
+    const eighth = toolCalls.upsert({ ...call, callId: 'c8', arguments: {} })
+    await expect(eighth).rejects.toMatchObject({ code: 'bad-request' })
+    const turn = await fixture.last()
+    expect(textOf(turn)).toEqual(['x'.repeat(1_000)])
+    expect([...callsOf(turn)]).toHaveLength(7)
+  })
+})

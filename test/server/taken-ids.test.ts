@@ -1,0 +1,50 @@
+import { memory } from 'holdfast'
+import { sqlite } from 'holdfast/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openTestDatabase } from '../postgres/test-database.ts'
+import { temporaryFile } from '../sqlite/temporary-file.ts'
+import { type ChatServer, startChatServer } from './chat-server.ts'
+
+const stores = {
+  memory: async () => Promise.resolve(memory()),
+  sqlite: async () => Promise.resolve(sqlite(temporaryFile())),
+  postgres: async () => (await openTestDatabase()).open(),
+}
+
+async function say({ url }: ChatServer, thread: string, id: string, text = 'Hi') {
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id: thread,
+      messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  })
+  return { status: response.status, body: await response.text() }
+}
+
+interface Page {
+  readonly results: readonly { readonly id: string; readonly role: string }[]
+}
+const pageOf = async ({ url }: ChatServer, thread: string) =>
+  (await (await fetch(`${url}/api/threads/${thread}/messages`)).json()) as Page
+
+describe.each(Object.entries(stores))('on %s', (_, open) => {
+  it('[HT3] a message with the id of a turn of its thread is a conflict, and changes nothing', async () => {
+    const store = await open()
+    onTestFinished(() => store.close())
+    const server = await startChatServer(() => [{ text: 'Hello.' }], { store })
+    await say(server, 'one', 'u1')
+    const before = await pageOf(server, 'one')
+    const turnId = before.results.find(({ role }) => role === 'assistant')?.id ?? ''
+    const refused = await say(server, 'one', turnId)
+    expect([refused.status, JSON.parse(refused.body)]).toMatchObject([
+      409,
+      { error: { code: 'conflict' } },
+    ])
+    expect(await pageOf(server, 'one')).toEqual(before)
+    // The same id is another's in another thread, and the thread goes on.
+    expect((await say(server, 'two', turnId)).status).toBe(200)
+    expect((await say(server, 'one', 'u2')).status).toBe(200)
+  })
+})
