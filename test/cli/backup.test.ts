@@ -34,9 +34,9 @@ async function putUnderLoad(db: string) {
   await ask(server, 'waiting', 'delete note Groceries')
   void ask(server, 'running', 'slow tool 600').catch(() => undefined)
   await server.log(({ type, threadId }) => type === 'call-started' && threadId === 'running')
-  let isOver = false
+  const over = new AbortController()
   const talk = async (id: string) => {
-    for (let turn = 0; !isOver; turn++) {
+    for (let turn = 0; !over.signal.aborted; turn++) {
       await ask(server, id, turn % 2 === 0 ? 'call 8 tools' : 'write a long answer', `u${turn}`)
     }
   }
@@ -47,7 +47,7 @@ async function putUnderLoad(db: string) {
   return {
     server,
     stop: async () => {
-      isOver = true
+      over.abort()
       await talking
     },
   }
