@@ -53,10 +53,13 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const message = parameter(request.url, 'message')
           const messageId = message === undefined ? undefined : parseMessageId(message)
           const id = threadOf(request)
-          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault.
-          if (!isOwned(await holdfast.store.readThread(id), request)) {
+          const thread = await holdfast.store.readThread(id)
+          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault. Whose it is makes
+          // no difference; who names a message must have seen one, and is told that it is not there.
+          if (messageId === undefined && !isOwned(thread, request)) {
             return new Response(null, { status: 204 })
           }
+          asOwned(thread, request)
           const turn =
             messageId === undefined
               ? await findLive(context, id)
