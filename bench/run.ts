@@ -7,6 +7,7 @@ import { benchImportPauses } from './import-pauses.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchSize } from './size.ts'
+import { benchSlowReaders } from './slow-readers.ts'
 import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
@@ -22,6 +23,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   decision: benchDecision,
   threads: benchThreads,
   'fan-out': benchFanOut,
+  'slow-readers': benchSlowReaders,
   load: benchLoad,
   soak: benchSoak,
   transfer: benchTransfer,

@@ -9,6 +9,8 @@ export interface StreamServer {
   readonly url: string
   /** What the process holds after it has collected its garbage. */
   memory(): Promise<Memory>
+  /** What it holds as it is. */
+  rss(): Promise<number>
   /** The CPU time of the process so far. */
   cpuMs(): Promise<number>
   close(): Promise<void>
@@ -21,13 +23,15 @@ export interface Memory {
 /** Runs the same work against one server on each database, one after the other. */
 export async function onEachDatabase(
   work: (name: string, server: StreamServer) => Promise<void>,
+  /** Further arguments of Node. */
+  flags: readonly string[] = [],
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  await onServer('SQLite', join(folder, 'chat.db'), work)
+  await onServer('SQLite', join(folder, 'chat.db'), work, flags)
   rmSync(folder, { recursive: true })
   const own = process.env['HOLDFAST_TEST_PG']
   const database = own === undefined ? await startPostgres() : { url: own, stop: async () => {} }
-  await onServer('PostgreSQL', database.url, work)
+  await onServer('PostgreSQL', database.url, work, flags)
   await database.stop()
 }
 
@@ -35,15 +39,16 @@ async function onServer(
   name: string,
   db: string,
   work: (name: string, server: StreamServer) => Promise<void>,
+  flags: readonly string[],
 ): Promise<void> {
-  const server = await startStreamServer(db)
+  const server = await startStreamServer(db, flags)
   await work(name, server)
   await server.close()
 }
 
-async function startStreamServer(db: string): Promise<StreamServer> {
+async function startStreamServer(db: string, flags: readonly string[]): Promise<StreamServer> {
   const child = fork(join(import.meta.dirname, 'stream-server.ts'), {
-    execArgv: ['--conditions=holdfast-source', '--expose-gc'],
+    execArgv: ['--conditions=holdfast-source', '--expose-gc', ...flags],
     env: { ...process.env, DB: db },
   })
   const exited = once(child, 'exit')
@@ -61,6 +66,10 @@ async function startStreamServer(db: string): Promise<StreamServer> {
     },
     cpuMs() {
       child.send('cpu')
+      return ask()
+    },
+    rss() {
+      child.send('rss')
       return ask()
     },
     async close() {

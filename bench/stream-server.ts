@@ -29,7 +29,8 @@ function wordsIn({ prompt }: ScriptedCall): number {
   return Number(/(\d+) words/.exec(JSON.stringify(prompt.at(-1)))?.[1] ?? 1)
 }
 
-process.on('message', (question: 'memory' | 'cpu') => {
+process.on('message', (question: 'memory' | 'cpu' | 'rss') => {
+  if (question === 'rss') return void process.send?.(process.memoryUsage.rss())
   if (question === 'cpu') {
     const { user, system } = process.cpuUsage()
     process.send?.((user + system) / 1_000)

@@ -11,6 +11,7 @@ const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
   'store-newer': 'Install a newer holdfast.',
   'store-foreign': 'Choose another with --db.',
   'store-unreachable': 'Check the address in --db or HOLDFAST_DB, and that the server runs.',
+  'store-full': 'Make room on the disk of the database, and try again.',
   'store-failed': 'Run `holdfast check` to see what is left.',
 }
 

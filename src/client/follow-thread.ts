@@ -16,12 +16,15 @@ export interface FollowOptions {
   readonly random: () => number
   /** The seq that the follower has reached; asked anew for each connection. */
   readonly position: () => Seq
+  /** The same as the server said it: a seq, and which history it belongs to. */
+  readonly place: () => string
   /**
    * Brings the follower to a place from which it can follow; called until it succeeds. `isStale`: the place that
    * it has is of no use, so it is to read what is stored and show that.
    */
   readonly load: (isStale: boolean, signal: AbortSignal) => Promise<void>
-  readonly onFrame: (frame: EventFrame) => void
+  /** With the place that it leads to. */
+  readonly onFrame: (frame: EventFrame, place: string) => void
   readonly onSaving: (note: SavingNote) => void
   readonly onConnection: (input: ConnectionInput) => ConnectionEffect
 }
@@ -79,13 +82,14 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
       guard.heard()
       const headers = { accept: 'text/event-stream' }
       const init = { signal: either, headers }
-      const response = await api.open(`${path}?after=${options.position()}`, init)
+      const response = await api.open(`${path}?after=${encodeURIComponent(options.place())}`, init)
       wasUseful = await readFrames(response, either, guard.heard)
     } catch (error) {
       if (error instanceof ApiError) {
         retryAfterMs = error.retryAfterMs
-        // The server has no such place: it is not the history that was being followed.
-        if (place === 'known' && error.status === 400) place = 'stale'
+        // The server has no such place: it is not the history that was being followed (OP6).
+        const isElsewhere = error.status === 400 || error.code === 'other-history'
+        if (place === 'known' && isElsewhere) place = 'stale'
         else if (isFinal(error)) return { type: 'refused', code: error.code }
       }
     } finally {
@@ -110,7 +114,7 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
 
 type Outcome = 'applied' | 'ignored' | 'stale'
 
-function receive({ event, data }: SseEvent, options: FollowOptions): Outcome {
+function receive({ id, event, data }: SseEvent, options: FollowOptions): Outcome {
   if (event === 'saving') {
     options.onSaving(JSON.parse(data) as SavingNote)
     return 'ignored'
@@ -121,7 +125,7 @@ function receive({ event, data }: SseEvent, options: FollowOptions): Outcome {
   if (frame === null || frame.after > options.position()) return 'stale'
   if (frame.seq <= options.position()) return 'ignored'
   try {
-    options.onFrame(frame)
+    options.onFrame(frame, id ?? String(frame.seq))
   } catch {
     // It looks like a frame and cannot be folded: what is stored can be shown all the same.
     return 'stale'

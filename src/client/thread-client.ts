@@ -11,7 +11,7 @@ import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts
 import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
-import type { ApiError } from '../protocol/api-error.ts'
+import { ApiError } from '../protocol/api-error.ts'
 import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
 import {
   type Connection,
@@ -166,6 +166,7 @@ interface LedgerPage {
   readonly results: readonly Message[]
   readonly nextCursor: string | null
   readonly seq: number
+  readonly place?: string
 }
 
 /**
@@ -180,6 +181,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
+  /** Where the view stands, as the server said it. */
+  let place = '0'
   let cursor: string | null = null
   let exists = options.isNew !== true
   let isWatched = false
@@ -247,8 +250,12 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         network,
         random,
         position: () => view.seq,
+        place: () => place,
         load: loadNewest,
-        onFrame: (frame: EventFrame) => apply(toChanges(frame)),
+        onFrame: (frame: EventFrame, reached) => {
+          apply(toChanges(frame))
+          place = reached
+        },
         onSaving: ({ status }) => show({ isSavingInterrupted: status === 'saving-interrupted' }),
         onConnection,
       },
@@ -277,8 +284,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   const readPage = (from: string | null, signal?: AbortSignal): Promise<LedgerPage> => {
-    const place = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
-    const path = `${base}/messages?format=ledger&results=lazy&limit=${pageSize}${place}`
+    const edge = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
+    const path = `${base}/messages?format=ledger&results=lazy&limit=${pageSize}${edge}`
     return api.get<LedgerPage>(path, signal)
   }
 
@@ -291,6 +298,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     ])
     readings++
     view = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
+    place = page.place ?? String(page.seq)
     cursor = page.nextCursor
     show({ status: 'ready', title: thread.title })
   }
@@ -299,8 +307,14 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     const reading = readings
     const edge = view.from ?? 0
     sinceAsked = []
-    const page = await readPage(from)
-    if (reading !== readings) return
+    const page = await readPage(from).catch(async (error: unknown) => {
+      if (!(error instanceof ApiError) || error.code !== 'other-history') throw error
+      // What is shown is not what is stored: all of it is read anew, and followed from there.
+      await loadNewest(true, new AbortController().signal)
+      if (isWatched) connect()
+      return null
+    })
+    if (page === null || reading !== readings) return
     // As it was when it was read; since then some of it may have changed, or be gone.
     const asRead = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
     const older = foldThread(asRead, sinceAsked).messages.filter(({ seq }) => seq < edge)

@@ -10,6 +10,8 @@ export type ErrorCode =
   | 'no-model'
   /** Of a backend behind the recording proxy. */
   | 'backend'
+  /** A place in a history that the thread no longer has (OP6). */
+  | 'other-history'
   /** An id is in use for something else. */
   | 'conflict'
   | 'thread-not-found'
@@ -21,6 +23,8 @@ export type ErrorCode =
   | 'store-newer'
   | 'store-foreign'
   | 'store-unreachable'
+  /** The disk of the database is full. */
+  | 'store-full'
   | 'store-failed'
   /** The file of the database is no longer there, or is another one: needs a restart. */
   | 'store-replaced'
@@ -33,14 +37,21 @@ export class HoldfastError extends Error {
    * After any other fault it is not known what was stored, and nothing may be written twice.
    */
   readonly isTemporary: boolean
+  /**
+   * Of a commit: it may have been stored. The very same planned commit may be given to the store again,
+   * which looks whether it is there before it writes; nobody else may try.
+   */
+  readonly isInDoubt: boolean
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: ErrorOptions & { readonly isTemporary?: boolean } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: HoldfastErrorOptions = {}) {
     super(message, options)
     this.code = code
     this.isTemporary = options.isTemporary ?? false
+    this.isInDoubt = options.isInDoubt ?? false
   }
+}
+
+export interface HoldfastErrorOptions extends ErrorOptions {
+  readonly isTemporary?: boolean
+  readonly isInDoubt?: boolean
 }

@@ -159,3 +159,12 @@ export function* callsOf(turn: Turn): Generator<Call> {
     for (const part of step.parts) if (part.type === 'call') yield part
   }
 }
+
+/** A read left out a result that is there (PG7): what is made of this turn must not pass for all of it. */
+export const hasOmittedOutput = (turn: Turn): boolean =>
+  turn.steps.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        part.type === 'call' && part.state === 'succeeded' && part.output.kind === 'omitted',
+    ),
+  )

@@ -1,84 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createScriptedClock, settled } from '../../test/support/scripted-clock.ts'
+import {
+  inDoubt,
+  openCommitter as open,
+  type Reaction,
+  temporary,
+} from '../../test/support/committer-harness.ts'
+import { settled } from '../../test/support/scripted-clock.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
-import { memory } from '../store/memory/memory-store.ts'
-import { type Append, type PlannedCommit, planCommit } from '../store/plan-commit.ts'
-import type { AppendResult, Store } from '../store/store.ts'
-import { createCommitter } from './committer.ts'
-
-/** What the store does with the next group; without it, what the memory store does. */
-type Reaction = (plans: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
-
-function open() {
-  const clock = createScriptedClock()
-  const inner = memory({ now: clock.now })
-  const groups: string[][] = []
-  const seen: (readonly [number, number])[] = []
-  let react: Reaction | null = null
-  const store: Store = {
-    ...inner,
-    commit(plans) {
-      groups.push(plans.map(({ append }) => append.threadId))
-      return react === null ? inner.commit(plans) : react(plans)
-    },
-  }
-  const committer = createCommitter(store, clock, {
-    committed: (appends, events) => seen.push([appends, events]),
-  })
-  const told = new Map<string, string>()
-  const fences = new Map<string, number>()
-  const submit = (name: string, append: Partial<Append> = {}) => {
-    void committer.submit(plan(name, append)).then(
-      (result) => told.set(name, result.kind),
-      (error: unknown) =>
-        told.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
-    )
-  }
-  return {
-    clock,
-    committer,
-    groups,
-    seen,
-    submit,
-    /** A message of a person: it makes the thread and takes the lease. */
-    person: (name: string) => submit(name),
-    /** A write of a run that holds the lease. The threads of runs are there. */
-    run: (name: string) => submit(name, { lease: { kind: 'hold', fence: fences.get(name) ?? 0 } }),
-    until: (next: Reaction | null) => void (react = next),
-    told: () => Object.fromEntries(told),
-    stored: async (name: string) => (await inner.readThread(parseThreadId(name)))?.seq ?? null,
-    commitDirectly: (plans: readonly PlannedCommit[]) => inner.commit(plans),
-    createRunning: async (...names: readonly string[]) => {
-      const lease = {
-        kind: 'acquire',
-        holder: 'h',
-        ttlMs: 600_000,
-        turnId: parseMessageId('m'),
-      } as const
-      const results = await inner.commit(names.map((name) => plan(name, { lease, events: [] })))
-      for (const [index, result] of results.entries()) {
-        if (result.kind === 'appended') fences.set(names[index] as string, result.fence ?? 0)
-      }
-    },
-  }
-}
-
-function plan(name: string, change: Partial<Append>): PlannedCommit {
-  const message = { type: 'message-added', role: 'user', at: 1, parts: [] } as const
-  const planned = planCommit({
-    threadId: parseThreadId(name),
-    events: [{ ...message, messageId: parseMessageId(`u-${name}`) }],
-    expectedSeq: 0,
-    create: { ownerId: parseOwnerId('o'), title: '', at: 1 },
-    ...change,
-  })
-  if ('kind' in planned) throw new Error(planned.kind)
-  return planned
-}
-
-const temporary = () => new HoldfastError('store-locked', 'Locked.', { isTemporary: true })
-const inDoubt = () => new HoldfastError('store-failed', 'Nobody knows.')
+import type { AppendResult } from '../store/store.ts'
 
 describe('a group', () => {
   it('[LG1] is whatever waits; the next one fills while it is under way', async () => {
@@ -154,23 +83,48 @@ describe('a thread whose row is held', () => {
     expect(told()).toEqual({ a: 'appended', c: 'appended', d: 'appended' })
     expect(groups).toEqual([['a', 'b', 'c'], ['d'], ['b']])
     until(null)
-    await clock.advance(20)
+    await clock.advance(40)
     expect(told()).toMatchObject({ b: 'appended' })
     expect(groups.at(-1)).toEqual(['b'])
     expect(clock.timers()).toEqual([])
   })
 
-  it('[LG3a] for ten seconds is told so, and nothing of it was stored', async () => {
-    const { run, createRunning, told, until, commitDirectly, clock, stored } = open()
-    await createRunning('b')
-    until(held('b', commitDirectly))
+  it.each([
+    ['person', 5_000],
+    ['run', 60_000],
+  ] as const)(
+    '[LG3a] for too long: a %s is told so, and nothing of it was stored',
+    async (who, limitMs) => {
+      const engine = open()
+      const { createRunning, told, until, commitDirectly, clock, stored } = engine
+      await createRunning('b')
+      until(held('b', commitDirectly))
+      engine[who]('b')
+      await clock.advance(limitMs - 1)
+      expect(told()).toEqual({})
+      // The longest pause between two tries.
+      await clock.advance(501)
+      expect(told()).toEqual({ b: 'store-locked' })
+      expect(await stored('b')).toBe(0)
+      expect(clock.timers()).toEqual([])
+    },
+  )
+
+  it('[LG3a HT1] counts as interrupted where nothing else gets through, and a server with several of them is not ready', async () => {
+    const { committer, run, createRunning, until, clock, commitDirectly, told } = open()
+    await createRunning('a', 'b')
+    until(async (plans) => plans.map(() => ({ kind: 'busy' })))
+    run('a')
+    await clock.advance(4_000)
+    expect([committer.saving, committer.problem()]).toEqual(['interrupted', null])
     run('b')
-    await clock.advance(9_980)
-    expect(told()).toEqual({})
-    await clock.advance(20)
-    expect(told()).toEqual({ b: 'store-locked' })
-    expect(await stored('b')).toBe(0)
-    expect(clock.timers()).toEqual([])
+    await clock.advance(10)
+    expect(committer.problem()).toMatchObject({ kind: 'commits-waiting' })
+    until(held('b', commitDirectly))
+    await clock.advance(500)
+    // One of them is through: the other's lock is its own.
+    expect(told()).toEqual({ a: 'appended' })
+    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
   })
 })
 

@@ -16,8 +16,9 @@ import { createCommitter } from './committer.ts'
 import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
-import { createHub } from './hub.ts'
+import { createHub, type ReadGate } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { type Recording, record } from './record.ts'
@@ -60,7 +61,12 @@ export interface Holdfast {
     outputs: readonly ToolOutput[],
   ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
-  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+  subscribe(
+    threadId: ThreadId,
+    after: Seq,
+    signal?: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
   /**
    * Stores the stream of a loop that the host runs itself: `result.stream` of a `streamText`, a UI
    * message stream, or plain text. With a message it answers that; with `{continue: turnId}` it goes on
@@ -79,7 +85,10 @@ export interface Holdfast {
   readonly clock: Clock
   /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
   readonly saving: () => 'ok' | 'interrupted'
-  /** Rejects if the store does not answer, or does not take what is written. */
+  /**
+   * Rejects, with a `reason`, if the store does not answer or does not take what is written, if writes have waited
+   * for seconds, the disk is full, or changes of other servers are not heard of.
+   */
   ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
@@ -115,7 +124,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const chosen = withDefaults(options)
   const newId = options.newId ?? randomId
   const newCallId = (): CallId => parseCallId(newId('call'))
-  const hub = createHub(store)
+  const hub = createHub(store, clock)
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })
@@ -192,8 +201,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
     resolve: (request) => resolveCall(engine, request),
     addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
-    subscribe: (threadId, after, signal) =>
-      hub.follow(threadId, after, signal ?? new AbortController().signal),
+    subscribe: (threadId, after, signal, gate) =>
+      hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
     record: (source, request) => record(engine, newCallId, source, request),
     modelMessages: (threadId) => readModelMessages(engine, threadId),
     toolCalls: createToolCallRepository({
@@ -206,11 +215,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     }),
     clock,
     saving: () => committer.saving,
-    async ready() {
-      await store.findAbandonedRuns(1)
-      // To no thread: it goes the way of every write and leaves nothing.
-      await engine.append({ threadId: parseThreadId(newId('thread')), events: [] })
-    },
+    ready: () => assertReady({ store, committer, append: engine.append }, newId('thread')),
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,

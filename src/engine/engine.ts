@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Instructions, LanguageModel } from 'ai'
 import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
-import type { Store } from '../store/store.ts'
+import type { Page, ResultMode, Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
 import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
@@ -88,7 +89,7 @@ export function createEngine(parts: EngineParts): Engine {
     try {
       const result = await committer.submit(planned)
       const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result) : null)
+      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result, planned) : null)
       return { result, turns: planned.turns }
     } catch (error) {
       deliver(null)
@@ -192,23 +193,39 @@ interface Written {
   readonly turns: ReadonlyMap<MessageId, Turn>
 }
 
-export async function readTurn(store: Store, threadId: ThreadId, id: MessageId): Promise<Turn> {
-  const message = await store.readMessage(threadId, id)
+export async function readTurn(
+  store: Store,
+  threadId: ThreadId,
+  id: MessageId,
+  results?: ResultMode,
+): Promise<Turn> {
+  const message = await store.readMessage(threadId, id, results)
   if (message?.role === 'assistant') return message
   throw new HoldfastError('message-not-found', 'There is no such message.')
 }
 
+/** In pages, so that the history of one thread is not one long piece of work to everybody else. */
 async function readHistory(
   store: Store,
   threadId: ThreadId,
   turn: Turn,
 ): Promise<readonly Message[]> {
-  const page = await store.readPage({
-    threadId,
-    limit: longestHistory,
-    before: turn.seq,
-    live: 'include',
-    results: 'full',
-  })
-  return page?.messages.toReversed() ?? []
+  const messages: Message[] = []
+  for (let before: Seq | undefined = turn.seq; before !== undefined;) {
+    const page: Page | null = await store.readPage({
+      threadId,
+      limit: longestHistory - messages.length,
+      before,
+      live: 'include',
+      results: 'full',
+      maxBytes: historyBytesAtOnce,
+    })
+    messages.push(...(page?.messages ?? []))
+    const hasMore = page?.hasMore === true && messages.length < longestHistory
+    before = hasMore ? page.messages.at(-1)?.seq : undefined
+    if (before !== undefined) await setImmediate()
+  }
+  return messages.toReversed()
 }
+
+const historyBytesAtOnce = 1_048_576

@@ -1,14 +1,20 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
+import { jsonLength } from '../store/omit-large-outputs.ts'
+import { isOtherHistory } from '../store/place-evidence.ts'
 import type { Store } from '../store/store.ts'
+import { type Clock, systemClock, wait } from './clock.ts'
 import {
   covers,
   createLiveWindow,
+  endLiveWindow,
   extendLiveWindow,
   type Frame,
   notifyLiveWindow,
   nextChange,
   nothing,
+  type OlderFrame,
+  readOlderFrame,
   restartLiveWindow,
   sliceLiveWindow,
   type LiveWindow,
@@ -30,33 +36,67 @@ export interface Hub {
   /** Keeps what is committed to a thread as if somebody followed it: whoever comes then need not read it. */
   keep(threadId: ThreadId): () => void
   /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
-  follow(threadId: ThreadId, after: Seq, signal: AbortSignal): AsyncGenerator<Frame, void>
+  follow(
+    threadId: ThreadId,
+    after: Seq,
+    signal: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
   readonly followers: number
   close(): void
 }
 
-const readAtOnce = 500
+/** Begins a read of the database when it is this follower's turn to read (OP7a). */
+export type ReadGate = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-export function createHub(store: Store): Hub {
+const openGate: ReadGate = (read) => read()
+
+const readAtOnce = 500
+/** A read is one slice of work between two requests of other people, and one piece in a socket's queue. */
+const bytesAtOnce = 262_144
+const readAgainMs = 250
+
+export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
   let isClosed = false
 
-  const read = async (threadId: ThreadId, after: Seq): Promise<Frame & { end: Seq }> => {
-    const found = await store.readChanges({ threadId, after, limit: readAtOnce, results: 'full' })
+  const read = async (threadId: ThreadId, after: Seq): Promise<OlderFrame> => {
+    const found = await store.readChanges({
+      threadId,
+      after,
+      limit: readAtOnce,
+      results: 'bounded',
+      maxBytes: bytesAtOnce,
+    })
     if (found === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
     if (found.seq < after) {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
-    return { after, seq: found.reached, changes: found.changes, end: found.seq }
+    const { changes, reached, incarnation = '' } = found
+    return { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+  }
+
+  /**
+   * While the line was down another database may have taken over, or a backup: what the window holds may
+   * be of a history that is no more. Then its followers end; whoever comes again is told so (OP6).
+   */
+  const leaveOtherHistory = async (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
+    const { place, isUncertain } = liveWindow
+    if (!isUncertain || place === null) return
+    const found = await store.readPlace?.(threadId, place.seq)
+    liveWindow.isUncertain = false
+    if (found != null && isOtherHistory(place, found)) endLiveWindow(liveWindow)
   }
 
   /** One read for all followers that wait at the end of the live window. */
   const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
     const known = liveWindow.known
-    liveWindow.reading ??= read(threadId, liveWindow.to)
+    liveWindow.reading ??= leaveOtherHistory(threadId, liveWindow)
+      .then(() => read(threadId, liveWindow.to))
       .then((frame) => {
-        extendLiveWindow(liveWindow, frame)
+        // What came one by one is short: counted at its most, it would drive out what others still need.
+        extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
         // Unless a notification came meanwhile, the database has just said that this is all.
         if (liveWindow.known === known && frame.seq === frame.end) liveWindow.known = liveWindow.to
       })
@@ -66,23 +106,40 @@ export function createHub(store: Store): Hub {
     return liveWindow.reading
   }
 
+  /** Whoever follows waits for a store that cannot be read right now: what it has been shown still holds (LG3a). */
+  const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSignal) => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const isPassing = error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+        if (!isPassing || isClosed || signal.aborted) throw error
+        await wait(clock, readAgainMs, signal)
+      }
+    }
+  }
+
   const hold = (threadId: ThreadId): LiveWindow => {
     const found = liveWindows.get(threadId)
     // One that has ended is of a thread that is gone: this one was made anew under its id.
     const isGone = found === undefined || found.ended
-    const liveWindow = isGone ? { ...createLiveWindow(), ended: isClosed } : found
+    const liveWindow = isGone ? { ...createLiveWindow(clock), ended: isClosed } : found
     liveWindows.set(threadId, liveWindow)
     liveWindow.holders++
     return liveWindow
   }
   const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
-    if (--liveWindow.holders === 0 && liveWindows.get(threadId) === liveWindow)
-      liveWindows.delete(threadId)
+    if (--liveWindow.holders > 0) return
+    liveWindow.cancelRound?.()
+    if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 
   const unwatch = store.watch(({ threadId, seq }) => {
     if (threadId === null) {
-      for (const liveWindow of liveWindows.values()) notifyLiveWindow(liveWindow, liveWindow.to + 1)
+      for (const liveWindow of liveWindows.values()) {
+        liveWindow.isUncertain = true
+        notifyLiveWindow(liveWindow, liveWindow.to + 1)
+      }
       return
     }
     const liveWindow = liveWindows.get(threadId)
@@ -117,14 +174,22 @@ export function createHub(store: Store): Hub {
       return () => letGo(threadId, liveWindow)
     },
 
-    async *follow(threadId, after, signal) {
+    async *follow(threadId, after, signal, gate = openGate) {
       // Before the first read: what is committed from here on is either in it or in the live window.
       const liveWindow = hold(threadId)
       followers++
-      const stop = () => wakeFollowers(liveWindow)
-      signal.addEventListener('abort', stop)
       try {
-        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await read(threadId, after)
+        // How far the database went when it was last read for this follower.
+        let end: Seq = after
+        const readOlder = async (from: Seq): Promise<Frame> => {
+          // Also where another has read it: to send it on is work that others must get between.
+          const older = await gate(() =>
+            readOlderFrame(liveWindow, from, () => read(threadId, from)),
+          )
+          end = older.seq > from ? older.end : from
+          return older
+        }
+        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await readOlder(after)
         let at = after
         while (!signal.aborted) {
           if (frame.seq > at) {
@@ -133,15 +198,15 @@ export function createHub(store: Store): Hub {
             continue
           }
           if (liveWindow.ended) return
-          if (at < liveWindow.from) frame = await read(threadId, at)
-          else if (at < liveWindow.to) frame = sliceLiveWindow(liveWindow, at)
-          else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
+          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
+          else if (at < liveWindow.from || at < end) {
+            frame = await patiently(() => readOlder(at), signal)
+          } else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
-            await refresh(threadId, liveWindow)
-          } else await nextChange(liveWindow)
+            await patiently(() => refresh(threadId, liveWindow), signal)
+          } else await nextChange(liveWindow, signal)
         }
       } finally {
-        signal.removeEventListener('abort', stop)
         followers--
         letGo(threadId, liveWindow)
       }

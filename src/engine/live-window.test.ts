@@ -29,8 +29,11 @@ const said = (seq: number): LedgerEvent => ({
 })
 /** Everything after a seq up to another, as one commit. */
 const frame = (after: number, seq: number): Frame => {
-  const events = Array.from({ length: seq - after }, (_, index) => said(after + 1 + index))
-  return toFrame(events, { kind: 'appended', firstSeq: after + 1, seq, fence: null } as never)
+  const changes = Array.from({ length: seq - after }, (_, index): StoredChange => {
+    const event = said(after + 1 + index)
+    return { kind: 'event', seq: event.seq, commit: seq, event }
+  })
+  return { after, seq, changes, incarnation: 'one', bytes: 10 }
 }
 const windowOf = (...frames: readonly Frame[]): LiveWindow => {
   const window = createLiveWindow()
@@ -38,7 +41,12 @@ const windowOf = (...frames: readonly Frame[]): LiveWindow => {
   return window
 }
 const seqsOf = (changes: readonly StoredChange[]) => changes.map(({ seq }) => seq)
-const stateOf = ({ from, to, known, changes }: LiveWindow) => [from, to, known, seqsOf(changes)]
+const stateOf = ({ from, to, known, frames }: LiveWindow) => [
+  from,
+  to,
+  known,
+  seqsOf(frames.flatMap(({ changes }) => changes)),
+]
 
 describe('a live window', () => {
   it.each<readonly [string, readonly Frame[], unknown]>([
@@ -53,10 +61,10 @@ describe('a live window', () => {
     expect(stateOf(windowOf(...frames))).toEqual(expected)
   })
 
-  it('[RS2] [PG6] holds a thousand changes, and knows from where', () => {
-    const window = windowOf(frame(0, 600), frame(600, 1_200))
-    expect([window.from, window.to, window.changes.length]).toEqual([200, 1_200, 1_000])
-    expect(window.changes[0]?.seq).toBe(201)
+  it('[RS2] [PG6] holds a thousand changes at most, and knows from where', () => {
+    const window = windowOf(frame(0, 300), frame(300, 600), frame(600, 1_200))
+    expect([window.from, window.to, window.changes]).toEqual([300, 1_200, 900])
+    expect(window.frames.map(({ after }) => after)).toEqual([300, 600])
   })
 
   it.each([
@@ -90,17 +98,43 @@ describe('a live window', () => {
     expect(sliceLiveWindow(window, 5)).not.toHaveProperty('turn')
     extendLiveWindow(window, { ...frame(8, 9), turn })
     restartLiveWindow(window, 9)
-    expect([window.turn, window.changes]).toEqual([undefined, []])
+    expect([window.frames, window.changes, window.bytes]).toEqual([[], 0, 0])
   })
 
   it('[RS2] wakes whoever waits, once; a notification of less is no news of less', async () => {
     const window = windowOf(frame(5, 7))
     let woken = 0
-    void nextChange(window).then(() => woken++)
+    void nextChange(window, new AbortController().signal).then(() => woken++)
     notifyLiveWindow(window, 9)
     notifyLiveWindow(window, 8)
     await settled()
     expect([woken, window.known]).toEqual([1, 9])
+  })
+
+  it('[RS2] wakes who has left, and nobody else', async () => {
+    const window = windowOf(frame(5, 7))
+    const [leave, stay] = [new AbortController(), new AbortController()]
+    const woken: string[] = []
+    void nextChange(window, leave.signal).then(() => woken.push('left'))
+    void nextChange(window, stay.signal).then(() => woken.push('stayed'))
+    leave.abort()
+    await settled()
+    expect([woken, window.waiting.size]).toEqual([['left'], 1])
+  })
+
+  it.each<readonly [string, Partial<Frame>, string, boolean]>([
+    ['another thread that has its id', { incarnation: 'two' }, 'a', true],
+    ['numbers that were given before', {}, 'b', true],
+    ['what it has', {}, 'a', false],
+    ['a thread of which nothing is known', { incarnation: '' }, '', false],
+  ])('[OP6] ends where a frame is of another history, by %s: %s', (_, change, mark, ends) => {
+    const marked = (each: Frame, drawn: string): Frame => ({
+      ...each,
+      changes: each.changes.map((one) => ({ ...one, mark: drawn })),
+    })
+    const window = windowOf(marked(frame(5, 7), 'a'))
+    extendLiveWindow(window, { ...marked(frame(5, 7), mark), ...change })
+    expect(window.ended).toBe(ends)
   })
 })
 
@@ -129,7 +163,7 @@ describe('followers of a thread', () => {
       const [result] = await inner.commit([planned])
       if (result?.kind !== 'appended') throw new Error(result?.kind)
       seq++
-      return toFrame([said(seq)], result)
+      return toFrame([said(seq)], result, planned)
     }
     const follow = (after: number) => {
       const stop = new AbortController()

@@ -1,10 +1,13 @@
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import type { Store } from '../store/store.ts'
+import type { ResultMode, Store } from '../store/store.ts'
+
+/** About what one read costs at most, beside the newest message itself. */
+const leanBytes = 262_144
 
 /**
- * The newest messages of a thread down to the one that fits, newest first, and the seq that the newest
- * were read at. `isOneRead` is false if somebody wrote between two pages of it; `isWhole` is true if
+ * The newest messages of a thread down to the one that fits, newest first, without large results, and the
+ * seq that the newest were read at. `isOneRead` is false if somebody wrote between two pages of it; `isWhole` is true if
  * this is all of the thread.
  */
 export async function readDownTo(
@@ -26,7 +29,15 @@ export async function readDownTo(
   let isOneRead = true
   while (true) {
     const limit = before === null ? 4 : 100
-    const page = await store.readPage({ threadId, limit, before, live: 'include', results: 'full' })
+    // Who is asked for, and in which state: results are not (a call that has ended is not written again).
+    const page = await store.readPage({
+      threadId,
+      limit,
+      before,
+      live: 'include',
+      results: 'lazy',
+      maxBytes: leanBytes,
+    })
     if (page === null) return null
     seq ??= page.seq
     isOneRead &&= page.seq === seq
@@ -46,9 +57,14 @@ export interface Latest {
   readonly last: Message | undefined
 }
 
-export async function readLatest(store: Store, threadId: ThreadId): Promise<Latest | null> {
-  const found = await readDownTo(store, threadId, () => true)
-  return found === null ? null : { seq: found.seq, last: found.messages[0] }
+/** `results`: `lazy` where only who and in which state is asked; a turn that goes on needs all of it. */
+export async function readLatest(
+  store: Store,
+  threadId: ThreadId,
+  results: ResultMode,
+): Promise<Latest | null> {
+  const page = await store.readPage({ threadId, limit: 1, before: null, live: 'include', results })
+  return page === null ? null : { seq: page.seq, last: page.messages[0] }
 }
 
 export const isReplyTo =

@@ -148,7 +148,7 @@ async function withdrawTurn(
   const messageIds = [message.id, turnId]
   await appendThreadEvents(engine, threadId, [{ type: 'messages-retired', at, messageIds }])
   if (create === undefined) return
-  const { last } = (await readLatest(engine.store, threadId)) ?? {}
+  const { last } = (await readLatest(engine.store, threadId, 'full')) ?? {}
   if (last === undefined) await engine.store.deleteThread(threadId)
 }
 
@@ -199,7 +199,7 @@ async function beginContinuation(
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
   for (;;) {
-    const latest = await readLatest(engine.store, threadId)
+    const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq } = latest
     if (before?.role !== 'assistant') {

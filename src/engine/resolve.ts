@@ -63,7 +63,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
  * view. To open either again would put a run beside, or behind, what the thread has come to.
  */
 async function isLast(engine: Engine, threadId: ThreadId, turn: Turn): Promise<boolean> {
-  return (await readLatest(engine.store, threadId))?.last?.id === turn.id
+  return (await readLatest(engine.store, threadId, 'lazy'))?.last?.id === turn.id
 }
 
 function toRefusal({ state, resolution }: Call): ResolveResult {

@@ -15,7 +15,7 @@ export type ContinueResult =
 export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
   if (engine.model === undefined) throw noModel()
   while (true) {
-    const latest = await readLatest(engine.store, threadId)
+    const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq } = latest
     if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }

@@ -137,7 +137,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         isStored = true
         if (ignored.length > 0) options.onIgnored?.(ignored)
         if (result.stopRequested) options.onStopRequested()
-        const frame = toFrame(numberEvents(events, result.firstSeq), result, turn)
+        const frame = toFrame(numberEvents(events, result.firstSeq), result, planned, turn)
         notifications.add(() => deliver(events.length === 0 ? null : frame))
         return true
       }

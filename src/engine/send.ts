@@ -4,7 +4,13 @@ import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
-import type { Message, Turn, TurnEnding, UserPart } from '../core/message.ts'
+import {
+  hasOmittedOutput,
+  type Message,
+  type Turn,
+  type TurnEnding,
+  type UserPart,
+} from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -80,7 +86,7 @@ export async function send(
       }
       const target = replaces ?? message.id
       const { store } = engine
-      const exists = async () => (await store.readMessage(threadId, target)) !== null
+      const exists = async () => (await store.readMessage(threadId, target, 'lazy')) !== null
       const read = await readDownTo(store, threadId, isMessage(target), exists)
       if (read === null) return { kind: 'no-thread' }
       if (read.found && replaces === undefined) {
@@ -107,7 +113,7 @@ export async function send(
         retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
         replyTo,
         events: [added],
-        history: read.isWhole && read.isOneRead ? read.messages.toReversed() : null,
+        history: isWholeHistory(read) ? read.messages.toReversed() : null,
       }
     },
     work,
@@ -230,6 +236,16 @@ function toHistory({ seq, events, history }: Plan): Pick<Begin, 'history'> {
 const endingOf = (left: Turn): TurnEnding => ({
   kind: left.progress.status === 'waiting' ? 'superseded' : 'interrupted',
 })
+
+/** All of the thread, with every result: what the model is sent need not be read again. */
+const isWholeHistory = (read: {
+  readonly messages: readonly Message[]
+  readonly isOneRead: boolean
+  readonly isWhole: boolean
+}): boolean =>
+  read.isWhole &&
+  read.isOneRead &&
+  read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
 
 const isMessage =
   (id: MessageId) =>

@@ -26,7 +26,7 @@ export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopR
       await stopLive(engine, threadId, request)
       stopped = request.turnId
     }
-    const latest = await readLatest(engine.store, threadId)
+    const latest = await readLatest(engine.store, threadId, 'lazy')
     const turn = latest?.last?.role === 'assistant' ? latest.last : null
     const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
     if (latest !== null && isIt && turn.progress.status === 'waiting') {
@@ -92,7 +92,7 @@ async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId):
   const patience = new AbortController()
   const thread = await engine.store.readThread(threadId)
   const isOver = async () => {
-    const turn = await engine.store.readMessage(threadId, turnId)
+    const turn = await engine.store.readMessage(threadId, turnId, 'lazy')
     return turn?.role !== 'assistant' || turn.progress.status !== 'running'
   }
   const over = async () => {

@@ -1,18 +1,26 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { foldTurn } from '../core/fold-turn.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
-import type { Turn } from '../core/message.ts'
+import { hasOmittedOutput, type Turn } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
 import type { Store } from '../store/store.ts'
+import type { LazyHref } from '../views/lazy-output.ts'
 import type { UiChunk } from '../views/ui-chunk.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { readTurn } from './engine.ts'
+import type { ReadGate } from './hub.ts'
 import type { Frame } from './live-window.ts'
 
 /** What a turn is followed with. */
 export interface TurnFeed {
   readonly store: Store
-  subscribe(threadId: ThreadId, after: Seq, signal?: AbortSignal): AsyncGenerator<Frame, void>
+  subscribe(
+    threadId: ThreadId,
+    after: Seq,
+    signal?: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
 }
 
 export interface TurnStreamQuery {
@@ -23,6 +31,9 @@ export interface TurnStreamQuery {
   readonly sent?: Turn
   /** The turn at some time since it was begun, where that is known: then it is not read again. */
   readonly stored?: Turn
+  /** Where a result can be fetched that is left out of a turn that is too large with it. */
+  readonly lazyHref?: LazyHref
+  readonly gate?: ReadGate
 }
 
 /**
@@ -45,12 +56,13 @@ export interface TurnMove {
  */
 export async function* streamTurn(
   feed: TurnFeed,
-  { threadId, turnId, sdk, sent, stored }: TurnStreamQuery,
+  { threadId, turnId, sdk, sent, stored, lazyHref, gate = (read) => read() }: TurnStreamQuery,
   signal: AbortSignal,
 ): AsyncGenerator<TurnMove, void> {
-  const options = { ...(sdk === undefined ? {} : { sdk }), ...(sent === undefined ? {} : { sent }) }
-  let cursor = createUiChunkCursor(options)
-  let turn = stored ?? (await readTurn(feed.store, threadId, turnId))
+  let cursor = createUiChunkCursor(withDefined({}, { sdk, sent, lazyHref }))
+  let turn = stored ?? (await gate(() => readTurn(feed.store, threadId, turnId, 'bounded')))
+  // A result that was left out stays so: what this process has folded has it, and would send it after all.
+  let isLean = hasOmittedOutput(turn)
   const move = (): TurnMove => {
     const next = nextChunks(cursor, turn)
     cursor = next.cursor
@@ -58,8 +70,10 @@ export async function* streamTurn(
   }
   yield move()
   if (turn.progress.status !== 'running') return
-  for await (const frame of feed.subscribe(threadId, turn.lastSeq, signal)) {
-    turn = frame.turn?.id === turnId ? frame.turn : foldFrame(turn, frame)
+  for await (const frame of feed.subscribe(threadId, turn.lastSeq, signal, gate)) {
+    const folded = frame.turn?.id === turnId && !isLean ? frame.turn : undefined
+    turn = folded ?? foldFrame(turn, frame)
+    isLean ||= folded === undefined && hasOmittedOutput(turn)
     yield move()
     if (turn.progress.status !== 'running') return
   }

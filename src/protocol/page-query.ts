@@ -1,3 +1,4 @@
+import { fingerprint } from '../core/fingerprint.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 
 /** Where an entry of a list stands: whole numbers from the coarsest to the finest, the first from 1. */
@@ -7,28 +8,36 @@ export type Place = readonly number[]
  * An opaque place in a list: where the page before ended, and a fingerprint of the list it belongs
  * to, so that a cursor of another thread is refused instead of silently giving another place (PG4).
  */
-export const toCursor = (list: string, place: number): string => toPlaceCursor(list, [place])
+export const toCursor = (list: string, place: number): string =>
+  toPlaceCursor(list, { place: [place] })
 
 export function parseCursor(list: string, cursor: string): number {
-  const [place, ...rest] = parsePlaceCursor(list, cursor)
+  const [place, ...rest] = parsePlaceCursor(list, cursor).place
   if (place === undefined || rest.length > 0) throw badCursor()
   return place
 }
 
-/** The same for a place that takes several numbers to say. */
-export function toPlaceCursor(list: string, place: Place): string {
-  const written = place.map((number) => number.toString(36)).join('.')
-  return `${written}-${fingerprint(`${list}\n${place.join('.')}`)}`
+export interface PlaceCursor {
+  readonly place: Place
+  /** A word on which history of the list it belongs to (OP6). */
+  readonly history?: string
 }
 
-export function parsePlaceCursor(list: string, cursor: string): Place {
-  const [written, print, ...rest] = cursor.split('-')
-  const place = (written ?? '').split('.').map((text) => Number.parseInt(text, 36))
+/** The same for a place that takes several numbers to say, and may say which history it is in. */
+export function toPlaceCursor(list: string, { place, history }: PlaceCursor): string {
+  const written = place.map((number) => number.toString(36)).join('.')
+  const parts = history === undefined ? [written] : [written, history]
+  return [...parts, fingerprint(`${list}\n${parts.join('-')}`)].join('-')
+}
+
+export function parsePlaceCursor(list: string, cursor: string): PlaceCursor {
+  const [written = '', ...rest] = cursor.split('-')
+  const place = written.split('.').map((text) => Number.parseInt(text, 36))
   const isPlace = place.every((number, index) => isPlaceNumber(number, index === 0 ? 1 : 0))
-  if (!isPlace || rest.length > 0 || print === undefined || toPlaceCursor(list, place) !== cursor) {
-    throw badCursor()
-  }
-  return place
+  const [history] = rest
+  const found = rest.length === 2 && history !== undefined ? { place, history } : { place }
+  if (!isPlace || toPlaceCursor(list, found) !== cursor) throw badCursor()
+  return found
 }
 
 const isPlaceNumber = (value: number, least: number): boolean =>
@@ -48,15 +57,6 @@ const badCursor = (): HoldfastError =>
     'bad-cursor',
     'This cursor is malformed or belongs to another list. Start again without one.',
   )
-
-/** FNV-1a: not a secret, only a mark that a mixed-up or mistyped cursor does not carry. */
-function fingerprint(text: string): string {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  return (hash >>> 0).toString(36)
-}
 
 /** How many entries a page has when nobody says. */
 export const defaultLimit = 25

@@ -5,6 +5,9 @@ import { oneOf, type ServerContext } from './context.ts'
 import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
+import type { Call } from '../core/call.ts'
+import type { ByteStreamOptions } from '../engine/byte-stream.ts'
+import { callHref } from '../store/read-message-page.ts'
 import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
 import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
 import type { SavingWatch } from './saving-watch.ts'
@@ -21,19 +24,23 @@ export async function withReply(
   { url, ownerId }: RouteRequest,
   work: (reply: Reply) => Promise<Response>,
 ): Promise<Response> {
-  const { holdfast, keepAliveMs, followers, saving } = context
+  const { holdfast, keepAliveMs, followers, saving, inFlight, reads } = context
   const sdk = sdkOf(url)
   const isOld = oneOf(url, 'protocol', ['data-stream', 'ui-message-stream']) === 'data-stream'
+  inFlight.admit(ownerId)
   const onClose = followers.take(ownerId)
+  const meter = inFlight.meterOf(ownerId)
+  const gate = reads.gateOf(ownerId)
   let isOpen = false
   const reply: Reply = (query) => {
     isOpen = true
     // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
+    const lazyHref = (call: Call) => callHref(query.threadId, call)
     const moves = (signal: AbortSignal) =>
-      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk }, signal)
+      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk, lazyHref, gate }, signal)
     return isOld
-      ? dataStreamResponse(moves, onClose, saving)
-      : uiStreamResponse(moves, onClose, keepAliveMs, saving)
+      ? dataStreamResponse(moves, { onClose, meter }, saving)
+      : uiStreamResponse(moves, { onClose, meter }, keepAliveMs, saving)
   }
   try {
     return await work(reply)
@@ -42,6 +49,7 @@ export async function withReply(
   }
 }
 
+type StreamEnds = Pick<ByteStreamOptions, 'onClose' | 'meter'>
 type Moves = (signal: AbortSignal) => ReturnType<typeof streamTurn>
 
 /** Not a part of the message: a client that stores it would differ from the page. */
@@ -50,7 +58,7 @@ const toNoteChunk = (data: SavingNote) =>
 
 function uiStreamResponse(
   moves: Moves,
-  onClose: () => void,
+  ends: StreamEnds,
   keepAliveMs: number,
   saving: SavingWatch,
 ): Response {
@@ -63,11 +71,11 @@ function uiStreamResponse(
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
   const aside = (say: (text: string) => void) =>
     saving.watch((note) => say(sseData(toNoteChunk(note))))
-  return toSseResponse(source, { keepAliveMs, headers, onClose, aside })
+  return toSseResponse(source, { keepAliveMs, headers, aside, ...ends })
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
-function dataStreamResponse(moves: Moves, onClose: () => void, saving: SavingWatch): Response {
+function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch): Response {
   const write = createDataStreamWriter()
   const annotate = createAnnotationWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
@@ -86,7 +94,7 @@ function dataStreamResponse(moves: Moves, onClose: () => void, saving: SavingWat
       'x-vercel-ai-data-stream': 'v1',
       'cache-control': 'no-cache, no-transform',
     },
-    onClose,
+    ...ends,
     aside: (say) => saving.watch((note) => say(write(toNoteChunk(note)))),
   })
 }

@@ -3,7 +3,9 @@ import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { createFairReads, type FairReads } from './fair-reads.ts'
 import { badRequest, notFound } from './http-error.ts'
+import { createInFlight, type InFlight } from './in-flight.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
 import type { RouteRequest } from './router.ts'
 import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
@@ -18,18 +20,25 @@ export interface ServerContext {
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
   readonly saving: SavingWatch
+  readonly inFlight: InFlight
+  /** Reads that may be large go through this. */
+  readonly reads: FairReads
 }
 
 export function createServerContext(holdfast: Holdfast, options: HandlerOptions): ServerContext {
   const limits = { ...defaultLimits, ...options.limits }
+  const inFlight = createInFlight(limits, () => reads.wake())
+  const reads = createFairReads(inFlight.hasRoom)
   return {
     holdfast,
     limits,
     hasOwners: options.authenticate !== undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
-    followers: createOwnerCounter(limits.followersPerOwner, 'streams'),
+    followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
     saving: createSavingWatch(holdfast),
+    inFlight,
+    reads,
   }
 }
 
@@ -39,19 +48,29 @@ export interface OwnerCounter {
   take(ownerId: string): () => void
 }
 
-function createOwnerCounter(limit: number, what: string): OwnerCounter {
+function createOwnerCounter(
+  limit: number,
+  what: string,
+  ofAll = Number.POSITIVE_INFINITY,
+): OwnerCounter {
   const counts = new Map<string, number>()
+  let total = 0
   return {
     take(ownerId) {
       const count = counts.get(ownerId) ?? 0
       if (count >= limit) {
         throw new ApiError(429, 'too-many', `You have ${count} ${what} open, which is the most.`)
       }
+      if (total >= ofAll) {
+        throw new ApiError(429, 'too-many', `${total} ${what} are open here, which is the most.`)
+      }
       counts.set(ownerId, count + 1)
+      total++
       let given = false
       return () => {
         if (given) return
         given = true
+        total--
         const left = (counts.get(ownerId) ?? 1) - 1
         if (left === 0) counts.delete(ownerId)
         else counts.set(ownerId, left)

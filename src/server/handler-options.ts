@@ -69,6 +69,22 @@ export interface Limits {
    * @default 5_000
    */
   readonly followersPerOwner: number
+  /**
+   * The same of all owners together; more is 429.
+   * @default 20_000
+   */
+  readonly followers: number
+  /**
+   * What was built for one owner and not yet taken by their connections, in bytes. Over it their streams wait
+   * before they read on, and another page or stream is 429 with `Retry-After`.
+   * @default 33_554_432
+   */
+  readonly unreadBytesPerOwner: number
+  /**
+   * The same of all owners together. Over it, whoever has read what they were sent still goes on.
+   * @default 268_435_456
+   */
+  readonly unreadBytes: number
 }
 
 export const defaultLimits: Limits = {
@@ -77,6 +93,9 @@ export const defaultLimits: Limits = {
   textChars: 200_000,
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
+  followers: 20_000,
+  unreadBytesPerOwner: 33_554_432,
+  unreadBytes: 268_435_456,
 }
 
 export interface RequestRecord {

@@ -12,6 +12,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-option': 500,
   'no-model': 409,
   backend: 502,
+  'other-history': 409,
   conflict: 409,
   'thread-not-found': 404,
   'message-not-found': 404,
@@ -22,9 +23,13 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-newer': 503,
   'store-foreign': 503,
   'store-unreachable': 503,
+  'store-full': 503,
   'store-failed': 503,
   'store-replaced': 503,
 }
+
+/** What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. */
+const retryAfterSeconds = 5
 
 /** Says what the address does take. */
 export class MethodNotAllowed extends ApiError {
@@ -48,6 +53,7 @@ export function toErrorResponse(error: unknown): Response {
   const headers = {
     ...safetyHeaders,
     ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
+    ...(status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {}),
   }
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }

@@ -1,7 +1,7 @@
 /** What `toNodeListener` takes. */
 export interface NodeListenerOptions {
   /**
-   * A client that does not read for this long is cut off: what waits for it is not kept for ever.
+   * A client that does not take 64 kB of what waits for it in this time is cut off: it is not kept for ever.
    * @default 30_000
    */
   readonly stallMs?: number

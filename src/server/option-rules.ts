@@ -38,6 +38,9 @@ export const limitRules: OptionTable<Limits> = {
   textChars: wholeNumber(1, 1_073_741_824, '200,000'),
   runsPerOwner: wholeNumber(1, most, '1,000'),
   followersPerOwner: wholeNumber(1, most, '5,000'),
+  followers: wholeNumber(1, most, '20,000'),
+  unreadBytesPerOwner: wholeNumber(1, most, '33,554,432'),
+  unreadBytes: wholeNumber(1, most, '268,435,456'),
 }
 
 /** `toNodeListener`. */

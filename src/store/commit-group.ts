@@ -26,7 +26,7 @@ export async function commitGroup(
 }
 
 /** Which of several ids it was, a database does not say. */
-function toRefusal(
+export function toRefusal(
   { newMessages, calls }: PlannedCommit,
   subject: 'message' | 'call',
 ): IllegalAppend {

@@ -88,6 +88,13 @@ export function splitBatch({
 /** The output columns of a call, for those events that say that it has a result. */
 export type OutputOf = (callId: CallId) => StoredOutput | undefined
 
+/** The call whose result the event tells of. */
+export function resultOf(body: Json | undefined): CallId | null {
+  if (!isJsonObject(body)) return null
+  const tellsResult = body.type === 'call-settled' || body.type === 'call-resolved'
+  return tellsResult && typeof body.callId === 'string' ? (body.callId as CallId) : null
+}
+
 export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly LedgerEvent[] =>
   splitBatch(batch).map(({ body, seq, at, turnId }) =>
     decodeEvent({ seq, at, turnId }, body, outputOf),

@@ -20,6 +20,7 @@ export type LeaseUse =
 /** What an append is compared with: the thread's row. */
 export interface ThreadHead {
   readonly ownerId: OwnerId
+  readonly incarnation: string
   readonly seq: Seq
   readonly fence: number
   readonly holder: string | null
@@ -29,8 +30,9 @@ export interface ThreadHead {
   readonly stopFence: number | null
 }
 
-export const newThreadHead = (ownerId: OwnerId): ThreadHead => ({
+export const newThreadHead = (ownerId: OwnerId, incarnation: string): ThreadHead => ({
   ownerId,
+  incarnation,
   seq: 0,
   fence: 0,
   holder: null,
@@ -84,6 +86,8 @@ export interface Appended {
   /** The lease's fencing number, where one is held. */
   readonly fence?: number
   readonly stopRequested: boolean
+  /** Which of the threads that have had this id it was stored in (OP6). */
+  readonly incarnation?: string
 }
 
 /**
@@ -141,5 +145,6 @@ export function toAppended(head: ThreadHead, size: number, use: LeaseUse | undef
     seq: head.seq,
     ...(use === undefined ? {} : { fence: head.fence }),
     stopRequested: head.holder !== null && head.stopFence === head.fence,
+    incarnation: head.incarnation,
   }
 }

@@ -1,6 +1,7 @@
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { toUserMessage } from '../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { fingerprint } from '../core/fingerprint.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   callsOf,
@@ -9,13 +10,7 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
-import {
-  decodeBatch,
-  decodeEvent,
-  type EventBatch,
-  type OutputOf,
-  splitBatch,
-} from './event-batch.ts'
+import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
   Changes,
   ChangesQuery,
@@ -26,7 +21,9 @@ import type {
   ResultMode,
   StoredChange,
 } from './store.ts'
-import { lazyBytes } from './store.ts'
+import { largestTurnBytes, lazyBytes } from './store.ts'
+import type { PlaceEvidence } from './place-evidence.ts'
+import type { StoredOutput } from './stored-output.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
@@ -36,14 +33,22 @@ export interface LedgerRows {
   readonly messages: readonly MessageRow[]
   readonly batches: readonly BatchRow[]
   readonly calls: readonly StoredCallRow[]
+  /** The place of the first row that was not read because enough bytes had come together. */
+  readonly unread: Seq | null
 }
 
 export interface ThreadRow {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  readonly incarnation: string
+  /** Of its newest commit. */
+  readonly mark: string
   /** The turn that is being produced, where that was asked for. */
   readonly live: MessageId | null
+  /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
+  readonly newest: MessageId | null
+  readonly edge: MessageId | null
 }
 
 export interface MessageRow {
@@ -53,21 +58,27 @@ export interface MessageRow {
   readonly seq: Seq
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
+  /** Of the commit that made the row, or that wrote its body. */
+  readonly mark: string
   readonly at: number
   readonly body: string | null
 }
 
 export interface BatchRow extends EventBatch {
   readonly commitSeq: Seq
+  readonly mark: string
 }
 
 export interface StoredCallRow extends CallRow {
   readonly turnId: MessageId
 }
 
+/** An output that a read had left where it is, by its call. */
+export type LargeOutputs = ReadonlyMap<CallId, Pick<StoredOutput, 'output' | 'modelOutput'>>
+
 /**
  * What a database is asked for. `mostBytes`: a larger output stays where it is, and the row says its
- * length.
+ * length. `maxBytes`: once the rows before it have so many bytes together, a row is not read.
  */
 export interface LedgerSource {
   /** `places`: how many messages to look for; the rows of events and calls are of the first `limit`. */
@@ -78,80 +89,131 @@ export interface LedgerSource {
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
   /** The turn that has the call; one that has no row is of a turn that is running. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
+  /** See `Store.readPlace`. */
+  readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
+  /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
+  readOutputs(threadId: ThreadId, ids: readonly CallId[]): Promise<LargeOutputs>
 }
 export interface MostBytes {
   readonly mostBytes: number
+  readonly maxBytes: number
 }
 export interface PageRead extends MostBytes {
   readonly places: number
 }
 
 const everything = 0x7fff_ffff
-const mostBytesOf = (results: ResultMode): number => (results === 'lazy' ? lazyBytes : everything)
 
 /** The reads of what is in threads, the same for every database. */
 export function createLedgerReader(source: LedgerSource) {
+  const fill = async (
+    threadId: ThreadId,
+    rows: IndexedRows,
+    ids: readonly CallId[],
+  ): Promise<IndexedRows> =>
+    ids.length === 0 ? rows : indexRows(withOutputs(rows, await source.readOutputs(threadId, ids)))
+
+  /** One turn by itself: all of it, or without its large results, as `results` says. */
+  const fillTurn = async (
+    threadId: ThreadId,
+    rows: IndexedRows,
+    results: ResultMode,
+    isWanted: (id: CallId) => boolean = () => false,
+  ): Promise<IndexedRows> => {
+    const ids = rows.messages.flatMap((row) => largeOutputs(measureMessage(row, rows), results))
+    const wanted = rows.calls.filter(({ callId }) => isWanted(callId)).filter(isOmitted)
+    return fill(threadId, rows, [...new Set([...ids, ...wanted.map(({ callId }) => callId)])])
+  }
+  const mostAtFirst = (results: ResultMode): number => (results === 'full' ? everything : lazyBytes)
+
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
-      const { limit, results, order = 'newest-first' } = query
+      const { threadId, limit, results, order = 'newest-first', maxBytes = everything } = query
       // One more than is shown, so that the page knows whether anything follows (PG1).
       const places = limit + 1
+      const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
       const rows = indexRows(
-        await source.readPageRows({ ...query, order, places, mostBytes: mostBytesOf(results) }),
+        await source.readPageRows({ ...query, order, places, mostBytes, maxBytes }),
       )
       if (rows.thread === undefined) return null
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
-      const { ownerId, seq, live } = rows.thread
+      const inside = shown.slice(0, limit)
+      const sizes = inside.map((row) => measureMessage(row, rows))
+      const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
+      const filled = await fill(threadId, rows, ids)
+      const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
       return {
         ownerId,
         seq,
-        messages: shown.slice(0, limit).map((row) => readMessageRow(row, rows)),
-        hasMore: shown.length > limit,
+        place: { seq, incarnation, mark, subject: newest === null ? '' : fingerprint(newest) },
+        edge,
+        messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
+        hasMore: shown.length > count || rows.unread !== null,
         live,
+        ...(query.maxBytes === undefined ? {} : { bytes }),
       }
     },
 
     async readChanges(query: ChangesQuery): Promise<Changes | null> {
-      const { after, limit, results } = query
-      const mostBytes = mostBytesOf(results)
-      const rows = indexRows(await source.readChangeRows({ ...query, limit: limit + 1, mostBytes }))
+      const { threadId, after, limit, results, maxBytes = everything } = query
+      const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
+      const rows = indexRows(
+        await source.readChangeRows({ ...query, limit: limit + 1, mostBytes, maxBytes }),
+      )
       if (rows.thread === undefined) return null
+      const { unread } = rows
       const all = [
-        ...rows.batches
-          .flatMap((batch) => listEvents(batch, rows.outputOf))
-          .filter(({ seq }) => seq > after),
-        ...rows.messages.map((row) => ({
-          seq: row.bodySeq ?? row.seq,
-          read: () => readBodyChange(row, rows),
-        })),
-      ].sort((left, right) => left.seq - right.seq)
-      const shown = all.slice(0, limit)
-      const { seq } = rows.thread
+        ...rows.batches.flatMap((batch) => listEvents(batch)).filter(({ seq }) => seq > after),
+        ...rows.messages.map(toBodyChange),
+      ]
+        .filter(({ seq }) => unread === null || seq < unread)
+        .sort((left, right) => left.seq - right.seq)
+      const within = all.slice(0, limit)
+      const sizes = within.map((change) => change.measure(rows))
+      const { count, ids } = takeBytes(sizes, results, maxBytes)
+      const shown = within.slice(0, count)
+      const filled = await fill(threadId, rows, ids)
+      const { seq, incarnation } = rows.thread
+      const isCut = shown.length < all.length || unread !== null
       return {
         seq,
-        reached: shown.length < all.length ? (shown.at(-1)?.seq ?? after) : seq,
-        changes: shown.map((change) => change.read()),
+        reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
+        changes: shown.map((change) => change.read(filled)),
+        incarnation,
       }
     },
 
-    async readMessage(threadId: ThreadId, messageId: MessageId): Promise<Message | null> {
-      const rows = indexRows(await source.readMessageRows(threadId, messageId, everything))
+    readPlace: source.readPlace,
+
+    async readMessage(
+      threadId: ThreadId,
+      messageId: MessageId,
+      results: ResultMode = 'full',
+    ): Promise<Message | null> {
+      const read = await source.readMessageRows(threadId, messageId, mostAtFirst(results))
+      const rows = await fillTurn(threadId, indexRows(read), results)
       const [row] = rows.messages
       return row === undefined ? null : readMessageRow(row, rows)
     },
 
-    async findTurn(messageId: MessageId): Promise<FoundTurn | null> {
-      const rows = indexRows(await source.readTurnRows(messageId, everything))
-      const [row] = rows.messages
-      if (row === undefined || rows.thread === undefined) return null
-      const { threadId, ownerId, seq } = rows.thread
+    async findTurn(messageId: MessageId, results: ResultMode = 'full'): Promise<FoundTurn | null> {
+      const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)))
+      const [row] = read.messages
+      if (row === undefined || read.thread === undefined) return null
+      const { threadId, ownerId, seq } = read.thread
+      const rows = await fillTurn(threadId, read, results)
       return { threadId, ownerId, seq, turn: readTurn(row, rows) }
     },
 
-    async readCall(threadId: ThreadId, callId: CallId): Promise<FoundCall | null> {
-      const rows = indexRows(await source.readCallRows(threadId, callId, everything))
-      if (rows.thread === undefined) return null
-      const { ownerId, seq } = rows.thread
+    async readCall(
+      threadId: ThreadId,
+      callId: CallId,
+      results: ResultMode = 'full',
+    ): Promise<FoundCall | null> {
+      const read = indexRows(await source.readCallRows(threadId, callId, mostAtFirst(results)))
+      if (read.thread === undefined) return null
+      const rows = await fillTurn(threadId, read, results, (id) => id === callId)
+      const { ownerId, seq } = read.thread
       for (const row of rows.messages) {
         const turn = readTurn(row, rows)
         for (const call of callsOf(turn)) {
@@ -163,10 +225,68 @@ export function createLedgerReader(source: LedgerSource) {
   }
 }
 
+/** What a message or an event is in bytes of JSON, about, and the results of it that were not read. */
+interface Measured {
+  readonly bytes: number
+  readonly omitted: readonly StoredCallRow[]
+}
+
+const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBytes !== null
+
+/** Those that a read of this kind has (OP7). */
+function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
+  if (results === 'lazy' || omitted.length === 0) return []
+  const isLarge = bytes + bytesLeftOut(omitted) > largestTurnBytes
+  return results === 'bounded' && isLarge ? [] : omitted.map(({ callId }) => callId)
+}
+
+const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
+  omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
+
+/** The first, and those after it that fit; with the calls whose results are still to be read. */
+function takeBytes(
+  sizes: readonly Measured[],
+  results: ResultMode,
+  maxBytes: number,
+): { readonly count: number; readonly ids: readonly CallId[]; readonly bytes: number } {
+  const ids: CallId[] = []
+  let total = 0
+  for (const [index, size] of sizes.entries()) {
+    const wanted = largeOutputs(size, results)
+    const bytes = size.bytes + (wanted.length === 0 ? 0 : bytesLeftOut(size.omitted))
+    if (index > 0 && total + bytes > maxBytes) return { count: index, ids, bytes: total }
+    total += bytes
+    ids.push(...wanted)
+  }
+  return { count: sizes.length, ids, bytes: total }
+}
+
+function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
+  const calls = row.role === 'assistant' ? rows.callsOf(row.id) : []
+  const batches = row.role === 'assistant' ? rows.batchesOf(row.id) : []
+  const own = batches.reduce((sum, { payload }) => sum + payload.length, row.body?.length ?? 0)
+  return measureCalls(own, calls)
+}
+
+const measureCalls = (own: number, calls: readonly StoredCallRow[]): Measured => ({
+  bytes: calls.reduce(
+    (sum, { input, output, modelOutput }) =>
+      sum + (input?.length ?? 0) + (output?.length ?? 0) + (modelOutput?.length ?? 0),
+    own,
+  ),
+  omitted: calls.filter(isOmitted),
+})
+
+/** One that is gone since stays left out. */
+const withOutputs = (rows: LedgerRows, outputs: LargeOutputs): LedgerRows => ({
+  ...rows,
+  calls: rows.calls.map((row) => ({ ...row, ...outputs.get(row.callId) })),
+})
+
 interface IndexedRows extends LedgerRows {
-  readonly outputOf: OutputOf
+  outputOf(this: void, callId: CallId): StoredCallRow | undefined
   batchesOf(turnId: MessageId): readonly BatchRow[]
-  callsOf(turnId: MessageId): readonly CallRow[]
+  callsOf(turnId: MessageId): readonly StoredCallRow[]
 }
 
 function indexRows(rows: LedgerRows): IndexedRows {
@@ -202,26 +322,40 @@ export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): 
     : readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
 }
 
-/** Each is read only if it is shown. */
-const listEvents = (
-  batch: BatchRow,
-  outputOf: OutputOf,
-): readonly { readonly seq: Seq; readonly read: () => StoredChange }[] =>
-  splitBatch(batch).map(({ seq, at, turnId, body }) => ({
+/** A change that is read only if it is shown. */
+interface ListedChange {
+  readonly seq: Seq
+  measure(rows: IndexedRows): Measured
+  read(rows: IndexedRows): StoredChange
+}
+
+const listEvents = (batch: BatchRow): readonly ListedChange[] =>
+  splitBatch(batch).map(({ seq, at, turnId, line, body }) => ({
     seq,
-    read: () => ({
+    measure(rows) {
+      const callId = resultOf(body)
+      const call = callId === null ? undefined : rows.outputOf(callId)
+      return measureCalls(line.length, call === undefined ? [] : [call])
+    },
+    read: (rows) => ({
       kind: 'event',
       seq,
       commit: batch.commitSeq,
-      event: decodeEvent({ seq, at, turnId }, body, outputOf),
+      mark: batch.mark,
+      event: decodeEvent({ seq, at, turnId }, body, rows.outputOf),
     }),
   }))
 
 /** A message that was added, or a turn as it ended. */
-function readBodyChange(row: MessageRow, rows: IndexedRows): StoredChange {
-  const { commitSeq: commit } = row
+function toBodyChange(row: MessageRow): ListedChange {
+  const { commitSeq: commit, mark } = row
   const seq = row.bodySeq ?? row.seq
-  return row.role === 'assistant'
-    ? { kind: 'turn', seq, commit, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
-    : { kind: 'event', seq, commit, event: readUserRow(row) }
+  return {
+    seq,
+    measure: (rows) => measureMessage(row, rows),
+    read: (rows) =>
+      row.role === 'assistant'
+        ? { kind: 'turn', seq, commit, mark, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
+        : { kind: 'event', seq, commit, mark, event: readUserRow(row) },
+  }
 }

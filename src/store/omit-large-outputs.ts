@@ -1,11 +1,11 @@
 import type { CallOutput } from '../core/call.ts'
 import type { LedgerEvent } from '../core/event.ts'
 import type { Message, Part } from '../core/message.ts'
-import { lazyBytes, type ResultMode, type StoredChange } from './store.ts'
+import { largestTurnBytes, lazyBytes, type ResultMode, type StoredChange } from './store.ts'
 
 /** For stores that hold values, not text: what a database does by not selecting the column (PG7). */
 export function omitLargeOutputs<Any extends Message>(message: Any, results: ResultMode): Any {
-  if (results === 'full' || message.role !== 'assistant') return message
+  if (message.role !== 'assistant' || !leavesOut(message, results)) return message
   return {
     ...message,
     steps: message.steps.map((step) => ({ ...step, parts: step.parts.map(omitInPart) })),
@@ -14,11 +14,17 @@ export function omitLargeOutputs<Any extends Message>(message: Any, results: Res
 
 /** The same for changes: events that settle a call, and turns that have ended. */
 export function omitInChange(change: StoredChange, results: ResultMode): StoredChange {
-  if (results === 'full') return change
+  if (!leavesOut(change.kind === 'turn' ? change.turn : change.event, results)) return change
   return change.kind === 'turn'
     ? { ...change, turn: omitLargeOutputs(change.turn, results) }
     : { ...change, event: omitInEvent(change.event) }
 }
+
+/** About how long it is as JSON. */
+export const jsonLength = (value: unknown): number => JSON.stringify(value)?.length ?? 0
+
+const leavesOut = (value: unknown, results: ResultMode): boolean =>
+  results === 'lazy' || (results === 'bounded' && jsonLength(value) > largestTurnBytes)
 
 function omitInPart(part: Part): Part {
   if (part.type !== 'call' || part.state !== 'succeeded') return part

@@ -19,6 +19,8 @@ export interface PageFill {
 export interface PageFiller<Item> {
   /** Takes the slices of the list in the page's order; false when it needs no more. */
   add(this: void, slice: PageSlice<Item>): boolean
+  /** It takes no more, for another reason than its limit; whether something follows is still to be seen. */
+  fill(): void
   readonly items: readonly Item[]
   /** Where the page after this one begins; null when nothing follows that would be shown. */
   readonly next: Place | null
@@ -51,6 +53,9 @@ export function createPageFiller<Item>(fill: PageFill): PageFiller<Item> {
       count += counts === 'slices' ? 1 : slice.items.length
       last = slice.place
       return true
+    },
+    fill() {
+      count = limit
     },
     items,
     get next() {

@@ -1,10 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
+import { fingerprint } from '../core/fingerprint.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { parseLimit, parsePlaceCursor, type Place, toPlaceCursor } from '../protocol/page-query.ts'
+import {
+  parseLimit,
+  parsePlaceCursor,
+  type Place,
+  type PlaceCursor,
+  toPlaceCursor,
+} from '../protocol/page-query.ts'
+import { toPlaceText } from '../protocol/place-text.ts'
 import { type ChatMessage, projectChatMessage } from '../views/chat-message.ts'
 import {
   entityKindsOf,
@@ -20,7 +29,13 @@ import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
 import { createPageFiller, type PageSlice } from './page-filler.ts'
-import type { Page, PageOrder, ResultMode, Store } from './store.ts'
+import {
+  largestTurnBytes,
+  type Page,
+  type PageOrder,
+  type ResultMode,
+  type Store,
+} from './store.ts'
 
 /** `ledger`: the fold itself, for clients that run it too. */
 export const pageFormats = ['ui', 'vercel', 'entities', 'chat', 'ledger'] as const
@@ -49,6 +64,8 @@ export interface MessagePage {
   readonly nextCursor: string | null
   readonly hasMore: boolean
   readonly seq: Seq
+  /** Where the thread stands, for `after` (OP6). */
+  readonly place?: string
   readonly live: MessageId | null
 }
 
@@ -58,7 +75,7 @@ const mostAtOnce = 200
 /**
  * One page of a thread in one format; null if there is no such thread. What a format or filter does
  * not show takes no room on a page, so it may take several reads to fill one, or to know that nothing
- * follows. `seq` is that of the first read: whoever follows from there misses nothing.
+ * follows. It ends early, at a message, when it has enough bytes. `seq` is that of the first read: whoever follows from there misses nothing.
  */
 export async function readMessagePage(
   store: Store,
@@ -67,32 +84,45 @@ export async function readMessagePage(
   const { threadId, cursor, order = 'newest-first', older } = query
   const limit = parseLimit(query.limit)
   const list = listOf(query)
-  const after = cursor === undefined ? null : parsePlaceCursor(list, cursor)
+  const from = cursor === undefined ? null : parsePlaceCursor(list, cursor)
+  const after = from?.place ?? null
   const counts = older !== undefined && query.format === 'entities' ? 'items' : 'slices'
   const filler = createPageFiller<PageItem>({ counts, limit, after, order })
-  const unitsToRead = { threadId, order, results: query.results ?? 'full' } as const
+  // A page is bounded in bytes too, and one turn of it by itself (OP7a).
+  const results = query.results === 'lazy' ? 'lazy' : 'bounded'
+  const unitsToRead = { threadId, order, results } as const
+  let bytesLeft = largestTurnBytes
 
   let before = after === null ? null : boundOf(after, order)
   let size = older === undefined ? limit + 1 : Math.min(limit + 1, 25)
-  let first: Pick<Page, 'ownerId' | 'seq'> | undefined
+  let first: Page | undefined
+  const ids = new Map<Seq, MessageId>()
   let live: MessageId | null = null
   for (let isOpen = true; isOpen;) {
     const page = await store.readPage({
       ...unitsToRead,
       limit: size,
       before,
+      ...(first === undefined && after?.[0] !== undefined ? { edge: after[0] } : {}),
       live: query.live ?? 'include',
+      maxBytes: bytesLeft,
     })
     if (page === null) return null
+    if (first === undefined && isElsewhere(from?.history, page)) throw otherHistory()
     first ??= page
     if (query.live === 'exclude') live ??= page.live
     for (const message of page.messages) {
+      ids.set(message.seq, message.id)
       // It may have ended since the first read, which said that it was left out.
       if (message.id === live) continue
       const slices = slicesOf(message, query)
       isOpen = (order === 'newest-first' ? slices.toReversed() : slices).every(filler.add)
       if (!isOpen) break
     }
+    const isCut = page.hasMore && page.messages.length < size
+    bytesLeft = Math.max(1, bytesLeft - (page.bytes ?? 0))
+    // What follows is looked for, and not put on this page.
+    if ((isCut || bytesLeft === 1) && filler.items.length > 0) filler.fill()
     before = page.messages.at(-1)?.seq ?? null
     if (!page.hasMore || before === null) break
     size = Math.min(mostAtOnce, size * 2)
@@ -104,12 +134,37 @@ export async function readMessagePage(
   return {
     ownerId: first.ownerId,
     results: items,
-    nextCursor: next === null ? null : toPlaceCursor(list, next),
+    nextCursor: next === null ? null : toPlaceCursor(list, withHistory(next, first, ids)),
     hasMore: next !== null,
     seq: first.seq,
+    ...(first.place === undefined ? {} : { place: toPlaceText(first.place) }),
     live,
   }
 }
+
+/** A cursor says in which history it was given, and at which message: a seq alone may be of another (OP6). */
+function withHistory(
+  place: Place,
+  { place: at }: Page,
+  ids: ReadonlyMap<Seq, MessageId>,
+): PlaceCursor {
+  const id = ids.get(place[0] ?? 0)
+  return at === undefined || id === undefined
+    ? { place }
+    : { place, history: `${at.incarnation}.${fingerprint(id)}` }
+}
+
+function isElsewhere(history: string | undefined, { place, edge }: Page): boolean {
+  if (history === undefined || place === undefined) return false
+  const [incarnation, id] = history.split('.')
+  return incarnation !== place.incarnation || edge == null || fingerprint(edge) !== id
+}
+
+const otherHistory = (): HoldfastError =>
+  new HoldfastError(
+    'other-history',
+    'This cursor belongs to a history that the thread no longer has. Start again without one.',
+  )
 
 /** A cursor is good for one list: this thread in this order, and in the older query with this filter. */
 function listOf({ threadId, order = 'newest-first', older, format }: MessagePageQuery): string {

@@ -2,9 +2,11 @@ import type { Call } from '../core/call.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
+import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import type { StoreAudit } from './audit.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
+import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 
@@ -48,11 +50,24 @@ export interface Store {
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
   readChanges(query: ChangesQuery): Promise<Changes | null>
-  /** Retired messages too; of several with one id, the newest (only one of them can be shown). */
-  readMessage(threadId: ThreadId, messageId: MessageId): Promise<Message | null>
+  /**
+   * What is at a seq, by which a place of another history is told apart (OP6); null if there is no such
+   * thread. Without this verb every place is taken for one of this history.
+   */
+  readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
+  /**
+   * Retired messages too; of several with one id, the newest (only one of them can be shown).
+   * `results`: default `full`.
+   */
+  readMessage(
+    threadId: ThreadId,
+    messageId: MessageId,
+    results?: ResultMode,
+  ): Promise<Message | null>
   /** Turns have ids that are unique everywhere, so a turn can be found without its thread. */
-  findTurn(messageId: MessageId): Promise<FoundTurn | null>
-  readCall(threadId: ThreadId, callId: CallId): Promise<FoundCall | null>
+  findTurn(messageId: MessageId, results?: ResultMode): Promise<FoundTurn | null>
+  /** `results` is for the other calls of its turn; what was asked for is whole. */
+  readCall(threadId: ThreadId, callId: CallId, results?: ResultMode): Promise<FoundCall | null>
 
   /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. */
   requestStop(threadId: ThreadId): Promise<StopRequest>
@@ -64,10 +79,18 @@ export interface Store {
    * or not at all while a connection is down: read what is after your last seq, whatever it says.
    */
   watch(listener: (notification: ChangeNotification) => void): () => void
+  /**
+   * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
+   * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
+   */
+  problem?(): StoreProblem | null
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
 }
+
+/** `listener-down`: changes of other processes have not been heard of for a while, and are polled for. */
+export type StoreProblem = 'listener-down'
 
 export interface NewThread {
   readonly id: ThreadId
@@ -104,15 +127,25 @@ export interface PageQuery {
   readonly limit: number
   /** Only what comes after this place in the page's order: where the page before ended. */
   readonly before: Seq | null
+  /** The place of the message that the page before ended at: the page says which message that is. */
+  readonly edge?: Seq
   /** Default: newest first. */
   readonly order?: PageOrder
   /** `exclude` leaves out the turn that is being produced. */
   readonly live: 'include' | 'exclude'
   readonly results: ResultMode
+  /**
+   * About how many bytes of JSON to read at most: the page ends before the message that would go beyond
+   * it, and has more. Its first message is there whatever its size. Default: no bound.
+   */
+  readonly maxBytes?: number
 }
 export type PageOrder = 'newest-first' | 'oldest-first'
-/** `lazy` leaves out results over 16 kB (PG7). */
-export type ResultMode = 'full' | 'lazy'
+/**
+ * `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
+ * `largestTurnBytes` with them, and is `full` in every other (OP7).
+ */
+export type ResultMode = 'full' | 'bounded' | 'lazy'
 
 export interface Page {
   readonly ownerId: OwnerId
@@ -121,6 +154,12 @@ export interface Page {
   readonly hasMore: boolean
   /** The turn that `live: 'exclude'` left out. */
   readonly live: MessageId | null
+  /** About how long its messages are as JSON; given where `maxBytes` was. */
+  readonly bytes?: number
+  /** Where the thread stands at this read (OP6). */
+  readonly place?: ThreadPlace
+  /** What begins at `PageQuery.edge`; null if nothing does any more. */
+  readonly edge?: MessageId | null
 }
 
 export interface ChangesQuery {
@@ -129,16 +168,20 @@ export interface ChangesQuery {
   /** About how many rows to read at most; the rest comes with the next call. */
   readonly limit: number
   readonly results: ResultMode
+  /** The same in bytes of JSON; the first change is there whatever its size. Default: no bound. */
+  readonly maxBytes?: number
 }
 export interface Changes {
   /** The thread's seq at this read. */
   readonly seq: Seq
-  /** The seq up to which `changes` is everything; equal to `seq` unless the limit cut it. */
+  /** The seq up to which `changes` is everything; equal to `seq` unless a limit cut it. */
   readonly reached: Seq
   readonly changes: readonly StoredChange[]
+  /** Which of the threads that have had this id it is (OP6). */
+  readonly incarnation?: string
 }
-/** `commit` is the last seq of the commit that a change was part of. */
-export type StoredChange = Change & { readonly commit: Seq }
+/** `commit` is the last seq of the commit that a change was part of, and `mark` what was drawn for it. */
+export type StoredChange = Change & { readonly commit: Seq; readonly mark?: string }
 
 /** With the thread's seq at that read: what was found can be written about without another look. */
 export interface FoundTurn {
@@ -174,3 +217,9 @@ export interface ChangeNotification {
 
 /** Results above this many bytes of JSON are left out of lazy reads. */
 export const lazyBytes = 16_000
+
+/**
+ * A turn, or an event, that is larger than this with its results comes without those over `lazyBytes` in
+ * bounded reads. Without it one turn of 60 MB would be built for each of its readers (OP7).
+ */
+export const largestTurnBytes = 4_194_304

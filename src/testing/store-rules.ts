@@ -1,7 +1,9 @@
 import { appendRules } from './store-rules/append-rules.ts'
+import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
+import { historyRules } from './store-rules/history-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
 import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
@@ -37,6 +39,8 @@ export const storeRules: readonly StoreRule[] = [
   ...retireRules,
   ...rewriteRules,
   ...lazyRules,
+  ...byteRules,
   ...changeRules,
+  ...historyRules,
   ...watchRules,
 ]

@@ -2,7 +2,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { ThreadRecord } from '../core/thread.ts'
-import type { Page, ResultMode, Store } from '../store/store.ts'
+import type { Page, Store } from '../store/store.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
@@ -14,6 +14,7 @@ export const exportFormats = ['ui', 'vercel', 'entities', 'chat'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 const pageSize = 50
+const pageBytes = 1_048_576
 
 /** The messages of a thread in a format, oldest first, as `importThreads` reads them back. */
 export async function* exportThread(
@@ -48,29 +49,25 @@ export async function* exportThreads(
 }
 
 /**
- * Oldest first, though pages are read from the newest back: the first walk only notes where pages
- * begin. What is added meanwhile is left for the next export, and nothing is written twice if
- * something is retired.
+ * Oldest first, a bounded page at a time, so that an export costs what its largest message costs. What is added
+ * meanwhile is left for the next export.
  */
 async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Message> {
   const thread = await store.readThread(threadId)
   if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
-  const read = (before: Seq, results: ResultMode) =>
-    store.readPage({ threadId, limit: pageSize, before, live: 'include', results })
-  const starts: Seq[] = []
-  for (let before: Seq | undefined = thread.seq + 1; before !== undefined;) {
-    starts.push(before)
-    const page: Page | null = await read(before, 'lazy')
-    before = page?.hasMore === true ? page.messages.at(-1)?.seq : undefined
-  }
-  let last: Seq = 0
-  for (const before of starts.toReversed()) {
-    const page = await read(before, 'full')
-    for (const message of page?.messages.toReversed() ?? []) {
-      if (message.seq <= last) continue
-      yield message
-      last = message.seq
-    }
+  for (let after: Seq | undefined = 0; after !== undefined;) {
+    const page: Page | null = await store.readPage({
+      threadId,
+      limit: pageSize,
+      before: after,
+      order: 'oldest-first',
+      live: 'include',
+      results: 'full',
+      maxBytes: pageBytes,
+    })
+    for (const message of page?.messages ?? []) if (message.seq <= thread.seq) yield message
+    const last: Seq | undefined = page?.messages.at(-1)?.seq
+    after = page?.hasMore === true && last !== undefined && last < thread.seq ? last : undefined
   }
 }
 

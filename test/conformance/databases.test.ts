@@ -27,6 +27,7 @@ import {
   turnWithCalls,
 } from '../../src/testing/store-rules/thread-script.ts'
 import { type DatabaseKind, databases } from '../cli/databases.ts'
+import { withoutMarks } from '../../src/testing/store-rules/without-marks.ts'
 
 const kinds = Object.keys(databases) as readonly DatabaseKind[]
 const create = { ownerId: ana, title: '', at }
@@ -191,7 +192,14 @@ async function ask(store: Store, { ttlMs, before = [], turnId = next, change }: 
   const events = [said, started(turnId), ...text('So', turnId)]
   const asked = { threadId: thread, lease: { ...lease, turnId }, expectedSeq, events }
   const result = await commitAppend(store, change?.(asked, fence) ?? asked)
-  const { fence: given, id: __, ...told } = { fence: undefined, id: undefined, ...result }
+  const {
+    fence: given,
+    id: __,
+    ...told
+  } = {
+    ...{ fence: undefined, id: undefined },
+    ...withoutMarks(result),
+  }
   const { activity: _, ...row } = { activity: 0, ...(await store.readThread(thread)) }
   return { told, isNewer: given === undefined || given > fence, page: await readPage(store), row }
 }

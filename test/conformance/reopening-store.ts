@@ -27,9 +27,11 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     listThreads: async (query) => (await reopened()).listThreads(query),
     readPage: async (query) => (await reopened()).readPage(query),
     readChanges: async (query) => (await reopened()).readChanges(query),
-    readMessage: async (threadId, messageId) => (await reopened()).readMessage(threadId, messageId),
-    findTurn: async (messageId) => (await reopened()).findTurn(messageId),
-    readCall: async (threadId, callId) => (await reopened()).readCall(threadId, callId),
+    readPlace: async (threadId, seq) =>
+      (await (await reopened()).readPlace?.(threadId, seq)) ?? null,
+    readMessage: async (...asked) => (await reopened()).readMessage(...asked),
+    findTurn: async (...asked) => (await reopened()).findTurn(...asked),
+    readCall: async (...asked) => (await reopened()).readCall(...asked),
     findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),
 
     watch(listener) {

@@ -33,6 +33,7 @@ import {
   threads,
   turnsOf,
 } from './random-actions.ts'
+import { withoutMarks } from '../../src/testing/store-rules/without-marks.ts'
 
 type Basis = Required<Pick<Append, 'expectedSeq' | 'turns'>>
 
@@ -76,7 +77,7 @@ async function play(pair: Pair, { who, appends }: Action): Promise<readonly Appe
     left.set(threadId, { expectedSeq: from.expectedSeq + planned.size, turns })
   }
   const isLegal = (plan: PlannedCommit | IllegalAppend): plan is PlannedCommit => !('kind' in plan)
-  const stored = [...(await store.commit(plans.filter(isLegal)))]
+  const stored = (await store.commit(plans.filter(isLegal))).map(withoutMarks)
   const results = plans.map((plan) => (isLegal(plan) ? (stored.shift() as AppendResult) : plan))
   for (const [index, result] of results.entries()) {
     const { as, threadId } = appends[index] as RandomAppend

@@ -52,6 +52,9 @@ const oldFunctions =
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
+  ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark;
+  ALTER TABLE holdfast.messages DROP COLUMN mark;
+  ALTER TABLE holdfast.events DROP COLUMN mark;
   ALTER TABLE holdfast.events DROP COLUMN size, ADD COLUMN call_id text COLLATE "C";
   UPDATE holdfast.events SET call_id = substring(payload from '"callId":"([^"]*)"');
   DELETE FROM holdfast.migrations WHERE version > 5;`

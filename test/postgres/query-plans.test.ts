@@ -190,10 +190,10 @@ describe('[PG6] the cost of a page does not grow with the thread', () => {
     const { text: query } = statements[order] as Statement
     await client.query('SET plan_cache_mode = force_generic_plan; DEALLOCATE ALL')
     await client.query(
-      `PREPARE page (integer, text, bigint, integer, integer, boolean) AS ${query}`,
+      `PREPARE page (integer, text, bigint, integer, integer, boolean, bigint, bigint) AS ${query}`,
     )
     const { rows } = await client.query<{ 'QUERY PLAN': Explained }>(
-      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page(16000, '${thread}', ${before}, 51, 50, true)`,
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page(16000, '${thread}', ${before}, 51, 50, true, 4194304, NULL)`,
     )
     const plan = rows[0]?.['QUERY PLAN'][0]?.Plan
     return Number(plan?.['Shared Hit Blocks']) + Number(plan?.['Shared Read Blocks'])

@@ -6,6 +6,8 @@ import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import { ledger } from '../../src/store/sqlite/migrations/0001-ledger.ts'
 import { eventsWithoutRowid } from '../../src/store/sqlite/migrations/0002-events-without-rowid.ts'
+import { allMigrations } from '../../src/store/sqlite/migrations/all-migrations.ts'
+import { isCurrentDatabase, migrate } from '../../src/store/sqlite/open-database.ts'
 import type { Store } from '../../src/store/store.ts'
 import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
@@ -139,7 +141,46 @@ it('says that a database is read-only, though it has nothing to change in it', a
   expect(faultOf(() => sqlite(`file:${file}?mode=ro`))).toBe('store-read-only')
 })
 
-it('leaves a database of a newer version alone', async () => {
+/** What the next version would leave behind. */
+function upgrade(file: string, step: string, isAdditive: boolean): void {
+  const raw = openRaw(file)
+  const version = allMigrations.length + 1
+  migrate(raw, [...allMigrations, step], new Set(isAdditive ? [version] : []))
+  expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: version })
+}
+
+it('[LG12] runs on a database that a newer version has only added to', async () => {
+  const file = temporaryFile()
+  const before = openStore(file)
+  await create(before)
+  upgrade(file, 'ALTER TABLE threads ADD COLUMN mood TEXT; CREATE TABLE moods (id TEXT)', true)
+  // The one that is open goes on, and it can be opened again.
+  for (const [index, store] of [before, openStore(file)].entries()) {
+    const event = { type: 'thread-renamed', title: `Name ${index}`, at: 1 } as const
+    expect(await appendEvents(store, { threadId, events: [event] })).toMatchObject({
+      kind: 'appended',
+      seq: index + 1,
+    })
+  }
+  expect(openRaw(file).prepare('SELECT title, mood FROM threads').all()).toEqual([
+    { title: 'Name 1', mood: null },
+  ])
+  expect(isCurrentDatabase(file)).toBe(true)
+})
+
+it('[LG12] refuses a database that a newer version has changed, however much it has only added since', async () => {
+  const file = temporaryFile()
+  await create(openStore(file))
+  upgrade(file, 'ALTER TABLE threads RENAME COLUMN title TO name', false)
+  expect(faultOf(() => sqlite(file))).toBe('store-newer')
+  const raw = openRaw(file)
+  const steps = [...allMigrations, '', 'CREATE TABLE moods (id TEXT)']
+  migrate(raw, steps, new Set([steps.length]))
+  expect(faultOf(() => sqlite(file))).toBe('store-newer')
+  expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: steps.length })
+})
+
+it('[LG12] leaves a database of a newer version alone', async () => {
   const file = temporaryFile()
   const store = sqlite(file)
   await store.close()

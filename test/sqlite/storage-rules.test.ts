@@ -76,24 +76,24 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
   'turn a thread back': ['UPDATE threads SET seq = 5', /a thread never goes back/],
   'change an event': [`UPDATE events SET payload = '{}' WHERE seq = 6`, /a fact never changes/],
   'store a batch of nothing': [
-    `INSERT INTO events VALUES (1, 7, 0, 7, NULL, 1, '{}')`,
+    `INSERT INTO events VALUES (1, 7, 0, 7, NULL, 1, '{}', '')`,
     /CHECK constraint/,
   ],
   'store a batch that begins before the thread': [
-    `INSERT INTO events VALUES (1, 7, 8, 7, NULL, 1, '{}')`,
+    `INSERT INTO events VALUES (1, 7, 8, 7, NULL, 1, '{}', '')`,
     /CHECK constraint/,
   ],
   'store a batch that begins before its turn': [
-    `INSERT INTO events VALUES (1, 7, 7, 7, 2, 1, '{}')`,
+    `INSERT INTO events VALUES (1, 7, 7, 7, 2, 1, '{}', '')`,
     /CHECK constraint/,
   ],
   'give a number twice': [
-    `INSERT INTO events SELECT thread, seq, size, commit_seq, turn, at, payload FROM events`,
+    `INSERT INTO events SELECT thread, seq, size, commit_seq, turn, at, payload, mark FROM events`,
     /UNIQUE constraint/,
   ],
   'show two messages of one id': [
     `INSERT INTO messages SELECT thread, 9, message_id, role, status, is_sealed, 9, 9, created_at,
-      retired_seq, body FROM messages WHERE role = 'user'`,
+      retired_seq, body, mark FROM messages WHERE role = 'user'`,
     /UNIQUE constraint/,
   ],
   'change what a user wrote': [

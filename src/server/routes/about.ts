@@ -1,6 +1,7 @@
 import { asSchema } from 'ai'
 import { packageVersion } from '../../core/package-version.ts'
 import { latencyEdgesMs } from '../../engine/metrics.ts'
+import { NotReadyError, type NotReadyReason } from '../../engine/readiness.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import type { ServerContext } from '../context.ts'
 import type { Route } from '../router.ts'
@@ -21,13 +22,10 @@ export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
       path: '/api/ready',
       isPublic: true,
       async handle() {
-        // Everyone may ask here, so why it is not ready is for the log alone.
         try {
           await within(readyMs, holdfast.ready())
         } catch (error) {
-          const fault = new ApiError(503, 'not-ready', 'This server is not ready.')
-          fault.cause = error
-          throw fault
+          throw toNotReady(error)
         }
         return Response.json({ status: 'ready' })
       },
@@ -67,6 +65,27 @@ export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
 }
 
 const readyMs = 3_000
+
+/** Everyone may ask here: they are told why in one word of ours, and the rest is for the log. */
+function toNotReady(error: unknown): ApiError {
+  const reason: NotReadyReason = error instanceof NotReadyError ? error.reason : 'no-answer'
+  const message = reasons[reason] ?? 'The database cannot be used right now.'
+  const fault = new ApiError(503, 'not-ready', `This server is not ready. ${message}`, { reason })
+  fault.cause = error
+  return fault
+}
+
+const reasons: Partial<Readonly<Record<NotReadyReason, string>>> = {
+  'commits-waiting': 'What is written waits too long for the database.',
+  'no-answer': 'The database did not answer in time.',
+  'listener-down': 'Changes of other servers have not been heard of for a while.',
+  'store-unreachable': 'The database cannot be reached.',
+  'store-full': 'The disk of the database is full.',
+  'store-locked': 'The database is locked by somebody else.',
+  'store-read-only': 'The database cannot be written to.',
+  'store-newer': 'The database is of a newer version.',
+  'store-closed': 'This server is going.',
+}
 
 /** Whoever probes wants an answer: a database that hangs is as good as none. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

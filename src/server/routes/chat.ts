@@ -27,7 +27,7 @@ import { sdkOf } from './messages.ts'
 
 /** The front door for AI SDK clients. */
 export function chatRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits } = context
+  const { holdfast, limits, reads } = context
   return [
     {
       method: 'POST',
@@ -62,10 +62,12 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           asOwned(thread, request)
           const turn =
             messageId === undefined
-              ? await findLive(context, id)
-              : await readTurn(holdfast.store, id, messageId)
+              ? await findLive(context, request, id)
+              : await reads.gateOf(request.ownerId)(() =>
+                  readTurn(holdfast.store, id, messageId, 'bounded'),
+                )
           if (turn === null) return new Response(null, { status: 204 })
-          return reply({ threadId: id, turnId: turn.id })
+          return reply({ threadId: id, turnId: turn.id, stored: turn })
         }),
     },
     {
@@ -84,7 +86,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       handle: async (request) =>
         withReply(context, request, async (reply) => {
           const { id: threadId } = await findThread(context, request)
-          const sent = await findLast(context, threadId)
+          const sent = await findLast(context, request, threadId)
           const continued = await inPlace(context, request, threadId, () =>
             holdfast.continue(threadId),
           )
@@ -199,10 +201,12 @@ async function answer(
   chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
   reply: Reply,
 ): Promise<Response> {
-  const { holdfast } = context
+  const { holdfast, reads } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
   await readOwned(context, request, threadId)
-  const turn = await readTurn(holdfast.store, threadId, turnId)
+  const turn = await reads.gateOf(request.ownerId)(() =>
+    readTurn(holdfast.store, threadId, turnId, 'bounded'),
+  )
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   const decided = await holdfast.decide({ threadId, by: request.ownerId, decisions })
   const given = outputs.map(toToolOutput)
@@ -212,19 +216,29 @@ async function answer(
   return reply({ threadId, turnId, sent })
 }
 
-async function findLast({ holdfast }: ServerContext, threadId: ThreadId): Promise<Turn | null> {
-  const page = await holdfast.store.readPage({
-    threadId,
-    limit: 1,
-    before: null,
-    live: 'include',
-    results: 'full',
-  })
+async function findLast(
+  { holdfast, reads }: ServerContext,
+  { ownerId }: RouteRequest,
+  threadId: ThreadId,
+): Promise<Turn | null> {
+  const page = await reads.gateOf(ownerId)(() =>
+    holdfast.store.readPage({
+      threadId,
+      limit: 1,
+      before: null,
+      live: 'include',
+      results: 'bounded',
+    }),
+  )
   const last = page?.messages[0]
   return last?.role === 'assistant' ? last : null
 }
 
-async function findLive(context: ServerContext, threadId: ThreadId): Promise<Turn | null> {
-  const last = await findLast(context, threadId)
+async function findLive(
+  context: ServerContext,
+  request: RouteRequest,
+  threadId: ThreadId,
+): Promise<Turn | null> {
+  const last = await findLast(context, request, threadId)
   return last?.progress.status === 'running' ? last : null
 }

@@ -1,6 +1,11 @@
-import type { Seq } from '../../core/ids.ts'
-import type { StoredChange } from '../../store/store.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { ThreadPlace } from '../../core/thread-place.ts'
 import { toEventFrames } from '../../protocol/event-frame.ts'
+import { parsePlaceText, placeAfter, toPlaceText } from '../../protocol/place-text.ts'
+import { isOtherHistory } from '../../store/place-evidence.ts'
+import type { Store, StoredChange } from '../../store/store.ts'
+import type { Frame } from '../../engine/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
@@ -8,29 +13,44 @@ import type { Route } from '../router.ts'
 import { sseData, toSseResponse } from '../../engine/sse.ts'
 
 export function eventRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, keepAliveMs, followers, saving } = context
+  const { holdfast, keepAliveMs, followers, saving, inFlight, reads } = context
   return [
     {
       method: 'GET',
       path: '/api/threads/:id/events',
       async handle(request) {
         const { id, seq } = await findThread(context, request)
-        const after = placeOf(request.request, request.url)
+        const place = placeOf(request.request, request.url)
+        const { seq: after } = place
+        await checkHistory(holdfast.store, id, place)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
+        inFlight.admit(request.ownerId)
         const onClose = followers.take(request.ownerId)
-        const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
+        const gate = reads.gateOf(request.ownerId)
+        const source = (signal: AbortSignal): AsyncIterator<Uint8Array, void> => {
+          const frames = holdfast.subscribe(id, after, signal, gate)
           let at = after
-          for await (const frame of holdfast.subscribe(id, after, signal)) {
-            for (const each of toEventFrames(at, frame.changes.map(toClientChange))) {
-              at = each.seq
-              yield `id: ${each.seq}\n${sseData(each)}`
-            }
+          return {
+            async next() {
+              for (;;) {
+                const { done, value: frame } = await frames.next()
+                if (done === true) return { done, value: undefined }
+                const { bytes, seq: reached } = encodeFrame(frame, at)
+                at = reached
+                if (bytes.length > 0) return { value: bytes }
+              }
+            },
+            async return() {
+              await frames.return()
+              return { done: true, value: undefined }
+            },
           }
         }
         // Named, so that whoever reads frames only does not take it for one.
         const aside = (say: (text: string) => void) =>
           saving.watch((note) => say(`event: saving\n${sseData(note)}`))
-        return toSseResponse(source, { keepAliveMs, headers: {}, onClose, aside })
+        const meter = inFlight.meterOf(request.ownerId)
+        return toSseResponse(source, { keepAliveMs, headers: {}, onClose, aside, meter })
       },
     },
   ]
@@ -41,9 +61,51 @@ const toClientChange = (change: StoredChange): StoredChange =>
     ? { ...change, turn: toClientMessage(change.turn) }
     : { ...change, event: toClientEvent(change.event) }
 
+interface EncodedFrame {
+  readonly bytes: Uint8Array
+  /** The last seq that it says. */
+  readonly seq: Seq
+}
+
+const encoder = new TextEncoder()
+const encoded = new WeakMap<Frame, EncodedFrame>()
+
+/** Once for all who stand where the frame begins; who was sent less before has one of their own (OP7a). */
+function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
+  const known = after === frame.after ? encoded.get(frame) : undefined
+  if (known !== undefined) return known
+  const each = toEventFrames(after, frame.changes.map(toClientChange))
+  const ends = new Map(frame.changes.map((change) => [change.seq, change]))
+  const text = each.map((one) => `id: ${idOf(one, ends, frame)}\n${sseData(one)}`).join('')
+  const made = { bytes: encoder.encode(text), seq: each.at(-1)?.seq ?? after }
+  if (after === frame.after) encoded.set(frame, made)
+  return made
+}
+
 /** With both, what the browser remembers beats what the address said when it first connected. */
-function placeOf(request: Request, url: URL): Seq {
+function placeOf(request: Request, url: URL): ThreadPlace {
   const value = request.headers.get('last-event-id') ?? parameter(url, 'after') ?? '0'
-  if (!/^\d{1,15}$/.test(value)) throw badRequest('"after" and Last-Event-ID are whole numbers.')
-  return Number(value)
+  const place = parsePlaceText(value)
+  if (place !== null) return place
+  throw badRequest('"after" and Last-Event-ID are a place that a page or a frame gave, or a seq.')
+}
+
+/** A bare seq says nothing of its history, and is taken for one of this. */
+async function checkHistory(store: Store, id: ThreadId, place: ThreadPlace): Promise<void> {
+  if (place.incarnation === '' && place.mark === '') return
+  const found = await store.readPlace?.(id, place.seq)
+  if (found == null || !isOtherHistory(place, found)) return
+  throw new HoldfastError(
+    'other-history',
+    'This place belongs to a history that the thread no longer has. Read a page, and follow from there.',
+  )
+}
+
+const idOf = (
+  { seq }: { readonly seq: Seq },
+  ends: ReadonlyMap<Seq, StoredChange>,
+  { incarnation }: Frame,
+): string => {
+  const change = ends.get(seq)
+  return change === undefined ? String(seq) : toPlaceText(placeAfter(change, incarnation))
 }

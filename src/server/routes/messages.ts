@@ -10,6 +10,7 @@ import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { oneOf, parameter, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
 
 /** Any of these asks for the older answer. */
@@ -23,9 +24,11 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { url } = request
         const isOlder = olderNames.some((name) => url.searchParams.has(name))
-        return Response.json(
-          isOlder ? await readOlder(context, request, url) : await readPage(context, request, url),
-        )
+        context.inFlight.admit(request.ownerId)
+        const page = isOlder
+          ? await readOlder(context, request, url)
+          : await readPage(context, request, url)
+        return toJsonResponse(context, request.ownerId, page)
       },
     },
   ]
@@ -98,11 +101,11 @@ const liveOf = (url: URL, left: MessageId | null): object =>
 
 /** One read: the page says whose thread it is of, and another's is as if it were not there (HT2). */
 async function read(
-  { holdfast }: ServerContext,
+  { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,
   query: MessagePageQuery,
 ) {
-  const page = await readMessagePage(holdfast.store, query)
+  const page = await reads.gateOf(ownerId)(() => readMessagePage(holdfast.store, query))
   if (page === null || page.ownerId !== ownerId) throw notFound('thread')
   const { ownerId: _, ...shown } = page
   return shown

@@ -1,3 +1,4 @@
+import type { Call } from '../../core/call.ts'
 import { assertNever } from '../../core/assert-never.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
@@ -9,14 +10,16 @@ import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.
 import { findThread, oneOf, type ServerContext } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
+import { callHref } from '../../store/read-message-page.ts'
 import type { Route } from '../router.ts'
 import { parseObject } from './threads.ts'
 
 const mostDecisions = 1_000
 
 export function toolCallRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits } = context
+  const { holdfast, limits, inFlight, reads } = context
   const { store } = holdfast
   return [
     {
@@ -24,22 +27,28 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       path: '/api/messages/:id/tool-calls',
       async handle({ params, url, ownerId }) {
         const include = oneOf(url, 'include', ['all'])
-        const found = await store.findTurn(parseMessageId(params['id']))
+        inFlight.admit(ownerId)
+        const id = parseMessageId(params['id'])
+        const found = await reads.gateOf(ownerId)(() => store.findTurn(id, 'bounded'))
         if (found === null || found.ownerId !== ownerId) throw notFound('message')
         const { turn, threadId } = found
-        const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
+        const lazyHref = (call: Call) => callHref(threadId, call)
+        const list = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
         // Where the message is and how far this goes: from there on it can be followed.
-        return Response.json({ ...list, threadId, seq: turn.lastSeq })
+        return toJsonResponse(context, ownerId, { ...list, threadId, seq: turn.lastSeq })
       },
     },
     {
       method: 'GET',
       path: '/api/threads/:id/tool-calls/:callId',
       async handle(request) {
+        const { ownerId } = request
+        inFlight.admit(ownerId)
         const { id } = await findThread(context, request)
-        const found = await store.readCall(id, parseCallId(request.params['callId']))
+        const callId = parseCallId(request.params['callId'])
+        const found = await reads.gateOf(ownerId)(() => store.readCall(id, callId, 'bounded'))
         if (found === null) throw notFound('call')
-        return Response.json(projectToolCall(found.call, found.turn, id))
+        return toJsonResponse(context, ownerId, projectToolCall(found.call, found.turn, id))
       },
     },
     {

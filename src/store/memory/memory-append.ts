@@ -2,6 +2,7 @@ import { isTurnEvent, type LedgerEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
+import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { type MemoryThread, readMemoryCalls, readMemoryTurn } from './memory-thread.ts'
@@ -24,6 +25,7 @@ export function appendToMemory(
   if (refusal !== null) return refusal
 
   write(stored, commit)
+  if (size > 0) stored.mark = markOf(commit)
   const lease = useLease(stored.head, append.lease, now(), nextActivity)
   stored.head = { ...lease, seq: lease.seq + size }
   stored.thread = {
@@ -59,7 +61,9 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
   return null
 }
 
-function write(stored: MemoryThread, { append }: PlannedCommit): void {
+function write(stored: MemoryThread, planned: PlannedCommit): void {
+  const { append } = planned
+  const mark = markOf(planned)
   let { seq } = stored.head
   const commit = seq + append.events.length
   for (const event of append.events) {
@@ -68,18 +72,18 @@ function write(stored: MemoryThread, { append }: PlannedCommit): void {
     const numbered = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
     if (numbered.type === 'message-added') {
       const user = toUserMessage(numbered)
-      stored.messages.push({ seq, commit, id: user.id, retiredSeq: null, user })
+      stored.messages.push({ seq, commit, mark, id: user.id, retiredSeq: null, user })
       continue
     }
     if (numbered.type === 'turn-started') {
       const { turnId: id, at: createdAt } = numbered
-      stored.messages.push({ seq, commit, id, retiredSeq: null, snapshot: null, createdAt })
+      stored.messages.push({ seq, commit, mark, id, retiredSeq: null, snapshot: null, createdAt })
     }
     if (numbered.type === 'messages-retired' && numbered.from === undefined) {
       const gone = new Set(numbered.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
-    stored.events.push({ event: numbered, commit })
+    stored.events.push({ event: numbered, commit, mark })
   }
 }
 
@@ -87,6 +91,6 @@ function snapshotTurn(stored: MemoryThread, id: MessageId): void {
   const turn = readMemoryTurn(stored, id)
   const entry = stored.messages.find((message) => message.id === id)
   if (turn === null || entry === undefined || 'user' in entry) return
-  entry.snapshot = { turn, commit: stored.head.seq }
+  entry.snapshot = { turn, commit: stored.head.seq, mark: stored.mark }
   stored.events = stored.events.filter(({ event }) => !(isTurnEvent(event) && event.turnId === id))
 }

@@ -1,11 +1,13 @@
 import { callback, checkOptions, type OptionTable } from '../../core/check-options.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
-import { omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { appendToMemory } from './memory-append.ts'
@@ -13,6 +15,7 @@ import {
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
+  readMemoryPlace,
   readMemoryTurn,
 } from './memory-thread.ts'
 
@@ -58,7 +61,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
     messages: [],
     events: [],
-    head: newThreadHead(ownerId),
+    head: newThreadHead(ownerId, drawMark()),
+    mark: '',
   })
   /** What the append writes to; a new thread is kept only if it is not refused. */
   const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
@@ -146,8 +150,10 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return 'rewritten'
     },
 
-    async readPage({ threadId, limit, before, live, results, order = 'newest-first' }) {
+    async readPage(query) {
       open()
+      const { threadId, limit, before, edge, live, results, maxBytes } = query
+      const { order = 'newest-first' } = query
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const isRunning = (id: Message['id']) =>
@@ -162,47 +168,65 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
       const { ownerId, seq } = stored.thread
+      const { incarnation } = stored.head
+      const newest = stored.messages.at(-1)
+      const inside = shown
+        .slice(0, limit)
+        .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
+      const messages = takeBytes(inside, maxBytes)
       return {
         ownerId,
         seq,
-        messages: shown
-          .slice(0, limit)
-          .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results)),
-        hasMore: shown.length > limit,
+        place: {
+          ...{ seq, incarnation, mark: stored.mark },
+          subject: newest === undefined ? '' : fingerprint(newest.id),
+        },
+        edge: stored.messages.find((entry) => entry.seq === edge)?.id ?? null,
+        messages,
+        hasMore: shown.length > messages.length,
+        ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
       }
     },
 
-    async readChanges({ threadId, after, limit, results }) {
+    async readChanges({ threadId, after, limit, results, maxBytes }) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
-      const changes = all.slice(0, limit).map((change) => omitInChange(change, results))
+      const within = all.slice(0, limit).map((change) => omitInChange(change, results))
+      const changes = takeBytes(within, maxBytes)
       const { seq } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
-      return { seq, reached, changes }
+      return { seq, reached, changes, incarnation: stored.head.incarnation }
     },
 
-    async readMessage(threadId, messageId) {
+    async readPlace(threadId, seq) {
+      open()
+      const stored = threads.get(threadId)
+      return stored === undefined ? null : readMemoryPlace(stored, seq)
+    },
+
+    async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
       const entry = stored?.messages.findLast((message) => message.id === messageId)
-      return stored === undefined || entry === undefined ? null : readMemoryMessage(stored, entry)
+      if (stored === undefined || entry === undefined) return null
+      return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },
 
-    async findTurn(messageId) {
+    async findTurn(messageId, results = 'full') {
       open()
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
         const { ownerId, seq } = stored.thread
-        return { threadId, ownerId, seq, turn }
+        return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },
 
-    async readCall(threadId, callId) {
+    async readCall(threadId, callId, results = 'full') {
       open()
       const stored = threads.get(threadId)
       for (const entry of stored?.messages ?? []) {
@@ -210,7 +234,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         const turn = readMemoryMessage(stored, entry) as Turn
         const { ownerId, seq } = stored.thread
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+          if (call.id !== callId) continue
+          return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null
@@ -247,4 +272,15 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       closed = true
     },
   }
+}
+
+/** The first, and those after it that fit. */
+function takeBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
+  if (maxBytes === undefined) return items
+  let bytes = 0
+  const end = items.findIndex((item, index) => {
+    bytes += jsonLength(item)
+    return index > 0 && bytes > maxBytes
+  })
+  return end === -1 ? items : items.slice(0, end)
 }

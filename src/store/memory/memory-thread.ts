@@ -6,12 +6,14 @@ import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
 import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import type { ThreadHead } from '../lease.ts'
+import type { PlaceEvidence } from '../place-evidence.ts'
 import type { StoredChange } from '../store.ts'
 
 /** A message or a turn in its place. A turn is its snapshot, if any, and the events since. */
 export type MemoryMessage = {
   readonly seq: Seq
   readonly commit: Seq
+  readonly mark: string
   readonly id: MessageId
   retiredSeq: Seq | null
 } & ({ readonly user: UserMessage } | { snapshot: TurnSnapshot | null; readonly createdAt: number })
@@ -20,11 +22,13 @@ export interface TurnSnapshot {
   readonly turn: Turn
   /** The last seq of the commit that ended it. */
   readonly commit: Seq
+  readonly mark: string
 }
 
 export interface MemoryEvent {
   readonly event: LedgerEvent
   readonly commit: Seq
+  readonly mark: string
 }
 
 /** All that is stored of one thread. */
@@ -34,6 +38,8 @@ export interface MemoryThread {
   /** Events of turns that have not ended and of the thread itself, by seq. */
   events: MemoryEvent[]
   head: ThreadHead
+  /** Of its newest commit. */
+  mark: string
 }
 
 export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): Message {
@@ -67,22 +73,43 @@ export function readMemoryCalls(
 /** Everything after a seq, in order: what has ended as one state, the rest as events. */
 export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly StoredChange[] {
   const changes: StoredChange[] = []
-  for (const { event, commit } of stored.events) {
-    if (event.seq > after) changes.push({ kind: 'event', seq: event.seq, commit, event })
+  for (const { event, commit, mark } of stored.events) {
+    if (event.seq > after) changes.push({ kind: 'event', seq: event.seq, commit, mark, event })
   }
   for (const entry of stored.messages) {
     if ('user' in entry) {
       if (entry.seq <= after) continue
       const { role, id: messageId, createdAt: at, seq, ...rest } = entry.user
       const event = { type: 'message-added', messageId, role, at, seq, ...rest } as const
-      changes.push({ kind: 'event', seq, commit: entry.commit, event })
+      changes.push({ kind: 'event', seq, commit: entry.commit, mark: entry.mark, event })
     } else if (entry.snapshot !== null && entry.snapshot.turn.lastSeq > after) {
-      const { turn, commit } = entry.snapshot
+      const { turn, commit, mark } = entry.snapshot
       const { lastSeq: seq } = turn
       // Retired before it ended: its state would bring it back.
       if (entry.retiredSeq !== null && entry.retiredSeq < seq) continue
-      changes.push({ kind: 'turn', seq, commit, turn })
+      changes.push({ kind: 'turn', seq, commit, mark, turn })
     }
   }
   return changes.sort((left, right) => left.seq - right.seq)
 }
+
+/** See `Store.readPlace`. */
+export function readMemoryPlace(stored: MemoryThread, at: Seq): PlaceEvidence {
+  const { head, messages, events } = stored
+  const newest = messages.findLast(({ seq }) => seq <= at)
+  const ending = messages.map(snapshotOf).find((snapshot) => snapshot?.turn.lastSeq === at)
+  const own = newest?.seq === at ? newest.mark : undefined
+  const found = events.find(({ event }) => event.seq === at) ?? ending
+  return {
+    incarnation: head.incarnation,
+    threadSeq: head.seq,
+    mark: at === head.seq ? stored.mark : (found?.mark ?? own ?? null),
+    newest:
+      newest === undefined
+        ? null
+        : { id: newest.id, bodySeq: snapshotOf(newest)?.turn.lastSeq ?? null },
+  }
+}
+
+const snapshotOf = (entry: MemoryMessage): TurnSnapshot | null =>
+  'user' in entry ? null : entry.snapshot

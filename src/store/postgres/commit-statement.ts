@@ -1,4 +1,5 @@
 import type { LeaseUse } from '../lease.ts'
+import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
@@ -29,6 +30,7 @@ export interface CommitRow {
   readonly seq: number | null
   readonly fence: number | null
   readonly isStopping: boolean | null
+  readonly incarnation: string | null
   readonly exists: boolean
   readonly headSeq: number | null
   readonly headOwner: string | null
@@ -49,7 +51,7 @@ const columns = (list: string): readonly Column[] =>
   })
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
-  lease text, fence bigint, holder text, turn text, ms bigint`)
+  mark text, lease text, fence bigint, holder text, turn text, ms bigint`)
 const createColumns = columns('owner text, first_title text, made_at bigint')
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
@@ -84,6 +86,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     `moved AS (
        UPDATE ${schema}.threads AS t SET
          seq = t.seq + i.size,
+         mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
@@ -103,15 +106,16 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          AND CASE i.lease
            WHEN 'acquire' THEN h.lease_holder IS NULL OR NOT h.is_held OR h.fence = i.fence
            ELSE i.lease IS NULL OR (h.lease_holder IS NOT NULL AND h.fence = i.fence) END
-       RETURNING t.id, t.seq, t.fence,
+       RETURNING t.id, t.seq, t.fence, t.incarnation, t.mark,
          t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
     ...(isWide
       ? [
           `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, fence,
-               lease_holder, lease_turn, lease_until)
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark,
+               fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
+               CASE WHEN i.size > 0 THEN i.mark ELSE '' END,
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -122,13 +126,14 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
                AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
              ORDER BY i.id
              ON CONFLICT (id) DO NOTHING
-             RETURNING id, seq, fence, false AS is_stopping)`,
+             RETURNING id, seq, fence, incarnation, mark, false AS is_stopping)`,
           'written AS (SELECT * FROM moved UNION ALL SELECT * FROM made)',
         ]
       : ['written AS (SELECT * FROM moved)']),
     `batches AS (
-       INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload)
-       SELECT b.* FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
+       INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload,
+         mark)
+       SELECT b.*, w.mark FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
     ...(tables === 'events'
       ? []
       : [
@@ -145,7 +150,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     ...(isWide
       ? [
           `changing AS MATERIALIZED (
-             SELECT m.thread_id, m.seq AS place, n.* FROM ${rows('n', changedColumns)}
+             SELECT m.thread_id, m.seq AS place, w.mark, n.* FROM ${rows('n', changedColumns)}
              JOIN written AS w ON w.id = n.thread
              CROSS JOIN LATERAL (
                SELECT thread_id, seq FROM ${schema}.messages
@@ -158,6 +163,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
                body = coalesce(n.body, m.body),
                body_seq = coalesce(n.body_seq, m.body_seq),
                commit_seq = CASE WHEN n.body IS NULL THEN m.commit_seq ELSE n.commit_seq END,
+               mark = CASE WHEN n.body IS NULL THEN m.mark ELSE n.mark END,
                is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
                retired_seq = coalesce(n.retired_seq, m.retired_seq)
              FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
@@ -169,8 +175,8 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
           // After the others have been retired, which may have the same ids.
           `added AS (
              INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
-               commit_seq, created_at, retired_seq, is_sealed)
-             SELECT n.*, n.body IS NOT NULL FROM ${rows('n', newColumns)}
+               commit_seq, created_at, retired_seq, is_sealed, mark)
+             SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
              JOIN written AS w ON w.id = n.thread
              WHERE (SELECT count(*) FROM changed) >= 0)`,
         ]
@@ -178,7 +184,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
   ]
   // A scalar subquery: PostgreSQL may answer an EXISTS in this place by hashing the whole table.
   const text = `WITH ${parts.join(', ')}
-    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping",
+    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping", w.incarnation,
       (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL AS "exists",
       h.seq AS "headSeq", h.owner_id AS "headOwner", h.fence AS "headFence",
       h.lease_holder AS "headHolder", h.lease_turn AS "headTurn", h.is_held AS "isHeld"
@@ -191,15 +197,7 @@ export function commitValues(
   commits: readonly PlannedCommit[],
   tables: CommitTables,
 ): readonly unknown[] {
-  const heads = commits.map(({ append, size, title, activityAt }) => [
-    append.threadId,
-    append.expectedSeq ?? null,
-    size,
-    title === null ? null : toPlainText(title),
-    activityAt,
-    ...leaseValues(append.lease),
-    ...(tables === 'all' ? createValues(append.create) : []),
-  ])
+  const heads = commits.map((commit) => headValues(commit, tables))
   const end = ({ append, size }: PlannedCommit) => (append.expectedSeq ?? 0) + size
   const batches = commits.flatMap((commit) =>
     commit.batches.map(({ seq, size, turnId, at, payload }) => [
@@ -258,6 +256,20 @@ export function commitValues(
   )
   values.push(...toArrays(changed, changedColumns.length), ...toArrays(added, newColumns.length))
   return values
+}
+
+const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unknown[] => {
+  const { append, size, title, activityAt } = commit
+  return [
+    append.threadId,
+    append.expectedSeq ?? null,
+    size,
+    title === null ? null : toPlainText(title),
+    activityAt,
+    markOf(commit),
+    ...leaseValues(append.lease),
+    ...(tables === 'all' ? createValues(append.create) : []),
+  ]
 }
 
 /** Rows as one array for each column. */

@@ -14,8 +14,13 @@ export interface ThreadColumns {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
   /** The turn that is being produced, where that was asked for. */
   readonly messageId: MessageId | null
+  /** See `ThreadRow`. */
+  readonly newest: MessageId | null
+  readonly edge: MessageId | null
 }
 
 export interface MessageColumns {
@@ -26,8 +31,11 @@ export interface MessageColumns {
   readonly seq: Seq
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
+  readonly mark: string
   readonly at: number
   readonly content: string | null
+  /** False: only its place; enough bytes had come together before it. */
+  readonly isRead: boolean
 }
 
 /** A batch of events. */
@@ -37,9 +45,11 @@ export interface BatchColumns {
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
+  readonly mark: string
   readonly at: number
   /** The lines of its events. */
   readonly content: string
+  readonly isRead: boolean
 }
 
 export interface CallColumns extends StoredOutput {
@@ -51,6 +61,22 @@ export interface CallColumns extends StoredOutput {
   readonly state: CallLifecycle
   /** The input. */
   readonly content: string | null
+}
+
+/** See `PlaceEvidence`. */
+export interface PlaceColumns {
+  readonly incarnation: string
+  readonly threadSeq: Seq
+  readonly mark: string | null
+  readonly newestId: MessageId | null
+  readonly newestBodySeq: Seq | null
+}
+
+/** The result of one call. */
+export interface OutputColumns {
+  readonly callId: CallId
+  readonly output: string | null
+  readonly modelOutput: string | null
 }
 
 const types = {
@@ -70,6 +96,11 @@ const types = {
   output: 'text',
   outputBytes: 'integer',
   modelOutput: 'text',
+  isRead: 'boolean',
+  incarnation: 'text',
+  mark: 'text',
+  newest: 'text',
+  edge: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

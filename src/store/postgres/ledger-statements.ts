@@ -7,25 +7,41 @@ export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 /** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to take along. */
 export function createLedgerStatements(schema: string) {
   const { messageRows, eventRows, callRows, batchRows, batchCallRows, threadRows } = rowsOf(schema)
+  /** Of a message with what belongs to it; a result that is left out counts as the most that is taken along. */
+  const messageBytes = `CROSS JOIN LATERAL (
+      SELECT coalesce(octet_length(m.body), 0) + coalesce(sum(coalesce(octet_length(c.input), 0)
+        + least(coalesce(octet_length(c.output), 0), $1)), 0) AS bytes
+      FROM ${schema}.calls c WHERE c.thread_id = m.thread_id AND c.message_id = m.message_id
+    ) b`
+  /** The first, and those before which there are not enough bytes yet. */
+  const isRead = (bytes: string, order: string, max: string) =>
+    `coalesce(sum(${bytes}) OVER (ORDER BY ${order} ROWS BETWEEN
+       UNBOUNDED PRECEDING AND 1 PRECEDING), 0) < ${max} AS is_read`
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
-  /** thread, where the page before ended, places to read, limit, whether to leave out what is live */
+  /** thread, where the page before ended, places, limit, whether to leave out what is live, bytes, edge */
   const pageOf = (isAfter: string, order: 'ASC' | 'DESC') =>
-    `WITH places AS MATERIALIZED (
+    `WITH found AS MATERIALIZED (
        SELECT * FROM ${schema}.messages
        WHERE thread_id = $2 AND ${isAfter} AND retired_seq IS NULL
          AND NOT ($6 AND status IS NOT DISTINCT FROM 'running')
        ORDER BY seq ${order} LIMIT $4
-     ), inside AS MATERIALIZED (SELECT * FROM places ORDER BY seq ${order} LIMIT $5)
-     ${threadRows(
-       `t.id = $2`,
-       `CASE WHEN $6 THEN (
+     ), places AS MATERIALIZED (
+       SELECT m.*, ${isRead('b.bytes', `m.seq ${order}`, '$7')} FROM found m ${messageBytes}
+     ), inside AS MATERIALIZED (
+       SELECT * FROM places WHERE is_read ORDER BY seq ${order} LIMIT $5)
+     ${threadRows(`t.id = $2`, {
+       messageId: `CASE WHEN $6 THEN (
           SELECT m.message_id FROM ${schema}.messages m
           WHERE m.thread_id = $2 AND m.status = 'running' AND m.retired_seq IS NULL
           ORDER BY m.seq DESC LIMIT 1) END`,
-     )}
-     UNION ALL ${messageRows('places')}
+       newest: `(SELECT m.message_id FROM ${schema}.messages m
+          WHERE m.thread_id = $2 ORDER BY m.seq DESC LIMIT 1)`,
+       edge: `(SELECT m.message_id FROM ${schema}.messages m
+          WHERE m.thread_id = $2 AND m.seq = $8)`,
+     })}
+     UNION ALL ${messageRows('places', 'm.is_read')}
      UNION ALL ${eventRows('inside')}
      UNION ALL ${callRows('inside')}`
 
@@ -34,25 +50,29 @@ export function createLedgerStatements(schema: string) {
     readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
     // A turn that ended after it was retired would come back to a reader that had dropped it.
     // The limit counts events; of the first batch only those after the place may be wanted.
-    /** thread, after, limit */
+    /** thread, after, limit, bytes */
     readChanges: statement(
       'read-changes',
-      `WITH bodies AS MATERIALIZED (
+      `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
            AND (retired_seq IS NULL OR retired_seq > body_seq)
          ORDER BY body_seq LIMIT $4
-       ), batches AS MATERIALIZED (
+       ), places AS MATERIALIZED (
+         SELECT m.*, ${isRead('b.bytes', 'm.body_seq', '$5')} FROM found m ${messageBytes}
+       ), bodies AS MATERIALIZED (SELECT * FROM places WHERE is_read),
+       batches AS MATERIALIZED (
          SELECT * FROM (
-           SELECT *, sum(least(size, seq - $3)) OVER (ORDER BY seq ROWS BETWEEN
+           SELECT *, ${isRead('octet_length(payload)', 'seq', '$5')},
+             sum(least(size, seq - $3)) OVER (ORDER BY seq ROWS BETWEEN
              UNBOUNDED PRECEDING AND 1 PRECEDING) AS events_before
            FROM ${schema}.events WHERE thread_id = $2 AND seq > $3 ORDER BY seq LIMIT $4
          ) AS e WHERE coalesce(events_before, 0) < $4
        )
        ${threadRows('t.id = $2')}
-       UNION ALL ${messageRows('bodies')}
-       UNION ALL ${batchRows('batches')}
+       UNION ALL ${messageRows('places', 'm.is_read')}
+       UNION ALL ${batchRows('batches', 'e.is_read')}
        UNION ALL ${callRows('bodies')}
-       UNION ALL ${batchCallRows('batches')}`,
+       UNION ALL ${batchCallRows('(SELECT * FROM batches WHERE is_read)')}`,
     ),
     /** thread, message */
     readMessage: statement(
@@ -79,6 +99,29 @@ export function createLedgerStatements(schema: string) {
          WHERE NOT EXISTS (SELECT FROM found)
        )
        ${threadRows('t.id = $2')} UNION ALL ${details('wanted')}`,
+    ),
+    /** thread, seq */
+    readPlace: statement(
+      'read-place',
+      `SELECT t.incarnation, t.seq AS "threadSeq", n.message_id AS "newestId",
+         n.body_seq AS "newestBodySeq",
+         CASE WHEN t.seq = $2 THEN t.mark WHEN e.seq - e.size < $2 THEN e.mark
+           ELSE coalesce(
+             (SELECT mark FROM ${schema}.messages
+               WHERE thread_id = $1 AND body_seq = $2 AND body_seq IS NOT NULL LIMIT 1),
+             CASE WHEN n.seq = $2 AND n.body_seq IS NULL THEN n.mark END) END AS mark
+       FROM ${schema}.threads t
+       LEFT JOIN LATERAL (SELECT seq, size, mark FROM ${schema}.events
+         WHERE thread_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1) e ON true
+       LEFT JOIN LATERAL (SELECT message_id, seq, body_seq, mark FROM ${schema}.messages
+         WHERE thread_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1) n ON true
+       WHERE t.id = $1`,
+    ),
+    /** thread, calls */
+    readOutputs: statement(
+      'read-outputs',
+      `SELECT call_id AS "callId", output, model_output AS "modelOutput" FROM ${schema}.calls
+       WHERE thread_id = $1 AND call_id = ANY($2::text[])`,
     ),
     /** turn */
     findTurn: statement(
@@ -109,19 +152,23 @@ function rowsOf(schema: string) {
     seq: 'e.seq',
     size: 'e.size',
     commitSeq: 'e.commit_seq',
+    mark: 'e.mark',
     at: 'e.at',
     content: 'e.payload',
+    isRead: 'true',
   }
   // OFFSET 0 keeps each of these a probe of an index per message, whatever the planner guesses.
   return {
-    threadRows: (condition: string, live?: string) =>
+    threadRows: (condition: string, more: Parameters<typeof selectRows>[1] = {}) =>
       `${selectRows('thread', {
         threadId: 't.id',
         ownerId: 't.owner_id',
         seq: 't.seq',
-        ...(live === undefined ? {} : { messageId: live }),
+        incarnation: 't.incarnation',
+        mark: 't.mark',
+        ...more,
       })} FROM ${schema}.threads t WHERE ${condition}`,
-    messageRows: (from: string) =>
+    messageRows: (from: string, isRead = 'true') =>
       `${selectRows('message', {
         messageId: 'm.message_id',
         role: 'm.role',
@@ -129,8 +176,10 @@ function rowsOf(schema: string) {
         seq: 'm.seq',
         bodySeq: 'm.body_seq',
         commitSeq: 'm.commit_seq',
+        mark: 'm.mark',
         at: 'm.created_at',
-        content: 'm.body',
+        content: isRead === 'true' ? 'm.body' : `CASE WHEN ${isRead} THEN m.body END`,
+        isRead,
       })} FROM ${from} m`,
     eventRows: (from: string) =>
       `${selectRows('event', event)} FROM ${from} m CROSS JOIN LATERAL (
@@ -143,7 +192,12 @@ function rowsOf(schema: string) {
          SELECT * FROM ${schema}.calls
          WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
        ) c WHERE m.role = 'assistant'`,
-    batchRows: (from: string) => `${selectRows('event', event)} FROM ${from} e`,
+    batchRows: (from: string, isRead: string) =>
+      `${selectRows('event', {
+        ...event,
+        content: `CASE WHEN ${isRead} THEN e.payload END`,
+        isRead,
+      })} FROM ${from} e`,
     // Found in the text, as a line that is damaged cannot be parsed here. Ids have no characters that
     // JSON writes in another way than with a backslash before them.
     batchCallRows: (from: string) =>

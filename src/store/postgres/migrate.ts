@@ -1,50 +1,85 @@
-import type pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
+import type { Migration } from './migrations/migration.ts'
+
+/** Runs a statement on the connection that migrates. */
+export type MigrationQuery = <Row extends object>(
+  text: string,
+  values?: readonly unknown[],
+) => Promise<readonly Row[]>
 
 /**
  * Brings a schema up to date, inside the caller's transaction. A schema that is up to date is only
  * read, so that a read-only server can be opened. Two processes that open an empty database at once
  * wait for each other here.
+ *
+ * A newer program may have been here. What only added leaves this one as it was, so that both run while
+ * one replaces the other; anything else is refused as `store-newer`.
  */
-export async function migrate(client: pg.ClientBase, name: string): Promise<void> {
-  const newest = allMigrations.at(-1)?.version ?? 0
-  if ((await readVersion(client, name)) === newest) return
+export async function migrate(
+  query: MigrationQuery,
+  name: string,
+  steps: readonly Migration[] = allMigrations,
+): Promise<void> {
+  const newest = steps.at(-1)?.version ?? 0
+  if (isUsable(await readApplied(query, name), newest)) return
 
   const schema = `"${name}"`
-  await client.query(`SET LOCAL lock_timeout = '5min'`)
-  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
-  const version = await readVersion(client, name)
-  if (version > newest) {
-    throw new HoldfastError(
-      'store-newer',
-      `The database is of version ${version}; this program knows versions up to ${newest}.`,
-    )
-  }
+  await query(`SET LOCAL lock_timeout = '5min'`)
+  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
+  const applied = await readApplied(query, name)
+  if (isUsable(applied, newest)) return
+  // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
+  await query(`SET LOCAL lock_timeout = '10s'`)
+  const version = applied.at(-1)?.version ?? 0
   if (version === 0) {
     // Asked for first: without the right to create schemas, IF NOT EXISTS fails even if it exists.
-    const found = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
-    if (found.rowCount === 0) await client.query(`CREATE SCHEMA ${schema}`)
-    await client.query(`CREATE TABLE ${schema}.migrations (
+    const found = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
+    if (found.length === 0) await query(`CREATE SCHEMA ${schema}`)
+    await query(`CREATE TABLE ${schema}.migrations (
       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
   }
-  for (const migration of allMigrations.filter((step) => step.version > version)) {
-    await client.query(migration.toSql(schema))
-    await client.query(`INSERT INTO ${schema}.migrations (version) VALUES ($1)`, [
-      migration.version,
+  await query(`ALTER TABLE ${schema}.migrations
+    ADD COLUMN IF NOT EXISTS is_additive boolean NOT NULL DEFAULT false`)
+  for (const step of steps.filter((each) => each.version > version)) {
+    await query(step.toSql(schema))
+    await query(`INSERT INTO ${schema}.migrations (version, is_additive) VALUES ($1, $2)`, [
+      step.version,
+      step.isAdditive === true,
     ])
   }
 }
 
-/** 0: nothing of ours is there. */
-async function readVersion(client: pg.ClientBase, name: string): Promise<number> {
-  const table = await client.query<{ found: boolean }>(
+interface AppliedMigration {
+  readonly version: number
+  readonly isAdditive: boolean
+}
+
+/** False: there is something to do. A database that is too new for this program is refused. */
+function isUsable(applied: readonly AppliedMigration[], newest: number): boolean {
+  const breaking = applied.findLast((each) => each.version > newest && !each.isAdditive)
+  if (breaking !== undefined) {
+    throw new HoldfastError(
+      'store-newer',
+      `The database is of version ${breaking.version}; this program knows versions up to ${newest}.`,
+    )
+  }
+  return (applied.at(-1)?.version ?? 0) >= newest
+}
+
+/** In the order of their versions; none: nothing of ours is there. */
+async function readApplied(
+  query: MigrationQuery,
+  name: string,
+): Promise<readonly AppliedMigration[]> {
+  const [table] = await query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations') AS found`,
     [name],
   )
-  if (table.rows[0]?.found !== true) return 0
-  const { rows } = await client.query<{ version: number | null }>(
-    `SELECT max(version) AS version FROM "${name}".migrations`,
+  if (table?.found !== true) return []
+  // As JSON: older databases do not have the column.
+  return query<AppliedMigration>(
+    `SELECT version, coalesce((to_jsonb(m) ->> 'is_additive')::boolean, false) AS "isAdditive"
+     FROM "${name}".migrations AS m ORDER BY version`,
   )
-  return rows[0]?.version ?? 0
 }

@@ -17,6 +17,7 @@ const refused: Fault = ['store-unreachable', 'PostgreSQL refused the user name o
 /** The server took nothing, and may take it later. A connection that was lost in between is another matter. */
 const temporary: ReadonlySet<ErrorCode> = new Set([
   'store-unreachable',
+  'store-full',
   'store-locked',
   'store-read-only',
 ])
@@ -27,9 +28,13 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['28000', refused],
   ['3D000', ['store-unreachable', 'The PostgreSQL database of the address does not exist.']],
   ['53300', ['store-unreachable', 'PostgreSQL has no free connection left.']],
+  ['53100', ['store-full', 'The disk of PostgreSQL is full.']],
+  ['57014', ['store-unreachable', 'PostgreSQL did not finish in time. Nothing was stored.']],
+  ['late-answer', lost],
   ['57P01', lost],
   ['57P02', lost],
   ['57P03', ['store-unreachable', 'PostgreSQL is starting up or shutting down.']],
+  ['57P05', lost],
   ['25P03', lost],
   ['25006', readOnly],
   ['42501', ['store-read-only', 'The PostgreSQL account has no right to do this.']],
@@ -51,14 +56,9 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
 
 /** The driver's own errors have words and no codes. */
 const phrases: readonly (readonly [RegExp, Fault])[] = [
-  [/after calling end on the pool/, ['store-closed', 'The store has been closed.']],
-  [
-    /timeout exceeded when trying to connect/,
-    ['store-unreachable', 'No connection to PostgreSQL came free in time.'],
-  ],
   [/SASL|password/i, refused],
   [/timeout|SSL/i, unreachable],
-  [/Connection terminated|connection error|was closed/, lost],
+  [/Connection terminated|connection error|was closed|not queryable/, lost],
 ]
 
 /** Faults of the database become ours; anything else is a bug and stays what it is. */
@@ -74,7 +74,16 @@ export function toStoreFault(error: unknown): unknown {
   return new HoldfastError(code, message, {
     cause: error,
     isTemporary: temporary.has(code) && fault !== lost,
+    isInDoubt: fault === lost,
   })
+}
+
+/** The same for one that happened before anything was asked: nothing can have been stored. */
+export function toConnectFault(error: unknown): unknown {
+  const fault = toStoreFault(error)
+  if (!(fault instanceof HoldfastError) || !fault.isInDoubt) return fault
+  const [code, message] = unreachable
+  return new HoldfastError(code, message, { cause: error, isTemporary: true })
 }
 
 /** An address may be a path to a socket, and then fails in all the ways that paths do. */
@@ -87,9 +96,20 @@ export function readSqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** A commit that ended like this may have been stored all the same. */
-export const isInDoubt = (error: unknown): boolean =>
-  error instanceof HoldfastError && error.message === lost[1]
+/** The connection is gone, or as good as gone. What was asked on it may have been done all the same. */
+export function isLost(error: unknown): boolean {
+  const fault = toStoreFault(error)
+  return fault instanceof HoldfastError && fault.isInDoubt
+}
+
+/** The server takes no writes: it is a standby, or was made one. */
+export const isReadOnly = (error: unknown): boolean => readSqlState(error) === '25006'
+
+/** Somebody held a lock that this statement wanted, and nothing of it was stored. */
+export const isBlocked = (error: unknown): boolean =>
+  /^(?:55P03|40P01|40001)$/.test(
+    readSqlState(error instanceof HoldfastError ? error.cause : error) ?? '',
+  )
 
 export const closedFault = (): HoldfastError =>
   new HoldfastError('store-closed', 'The store has been closed.')

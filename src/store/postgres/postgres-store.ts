@@ -4,6 +4,7 @@ import {
   callback,
   checkOptions,
   describeValue,
+  milliseconds,
   type OptionTable,
   wholeNumber,
 } from '../../core/check-options.ts'
@@ -12,12 +13,13 @@ import { createLocalNotifier } from '../local-notifier.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { ChangeNotification, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
+import { createFateReader } from './commit-fate.ts'
 import { createDatabase } from './database.ts'
 import { createNotifyListener } from './notify-listener.ts'
 import { everything } from './notify-payload.ts'
 import { createNotifyPublisher } from './notify-publisher.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
-import { isInDoubt, toStoreFault } from './postgres-error.ts'
+import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { rewriteThread } from './rewrite-thread.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
@@ -26,8 +28,26 @@ import { createCommitWriter } from './write-commits.ts'
 export interface PostgresStoreOptions {
   /** The schema that has the tables; made if it is not there. */
   readonly schema?: string
-  /** The most connections at once, besides the one that listens for changes. */
+  /**
+   * The most connections at once, besides the one that listens for changes. From two on, one of them is
+   * kept for commits.
+   * @default 10
+   */
   readonly poolSize?: number
+  /**
+   * How long it may take to connect, or to get a connection that others have. Then whoever wanted one is
+   * refused (503), and nothing was stored.
+   * @default 5000
+   */
+  readonly connectTimeoutMs?: number
+  /**
+   * How long a statement may take. The server is told to end it at four fifths of this, and gives up
+   * waiting for a lock at three fifths; a connection on which no answer has come by then is dropped and
+   * replaced, and what was being committed is looked for before it is written again. Statements of a
+   * deletion, a rewriting import or a repair may take twelve times as long.
+   * @default 5000
+   */
+  readonly statementTimeoutMs?: number
   /** Told of faults that no verb can tell, such as a lost connection that was idle. */
   readonly onError?: (error: unknown) => void
 }
@@ -39,6 +59,8 @@ export const postgresRules: OptionTable<PostgresStoreOptions> = {
     default: '"holdfast"',
   },
   poolSize: wholeNumber(1, 10_000, '10'),
+  connectTimeoutMs: milliseconds(100, 600_000, '5,000'),
+  statementTimeoutMs: milliseconds(100, 600_000, '5,000'),
   onError: callback('nobody is told'),
 }
 
@@ -50,11 +72,23 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   }
   checkOptions('postgres', options, postgresRules, { max: 'poolSize', connections: 'poolSize' })
   const { schema = 'holdfast', poolSize = 10 } = options
+  const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000 } = options
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
-  const database = createDatabase({ url, schema, poolSize, onError })
+  const database = createDatabase({
+    url,
+    schema,
+    poolSize,
+    connectTimeoutMs,
+    statementTimeoutMs,
+    onError,
+  })
   const threads = createThreadVerbs(database, createThreadStatements(`"${schema}"`))
   const source = createPostgresSource(database.run, createLedgerStatements(`"${schema}"`))
-  const write = createCommitWriter(database.runSteadily, `"${schema}"`)
+  const write = createCommitWriter(
+    database.runCommit,
+    `"${schema}"`,
+    createFateReader(database.run, `"${schema}"`),
+  )
 
   let isClosed = false
   const from = randomUUID()
@@ -62,7 +96,8 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   const line = createNotifyListener({
     from,
     channel: schema,
-    createClient: () => database.createClient(),
+    connect: () => database.connect(),
+    limitMs: statementTimeoutMs,
     post: (found) => notifications.post(found),
     onError,
   })
@@ -96,7 +131,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
-        if (isInDoubt(error)) tell([everything])
+        if (isLost(error)) tell([everything])
         throw error
       }
     },
@@ -109,7 +144,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
         tell([{ threadId, seq: end }])
         return 'rewritten'
       } catch (error) {
-        if (isInDoubt(error)) tell([everything])
+        if (isLost(error)) tell([everything])
         throw error
       }
     },
@@ -119,6 +154,8 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
       if (seq !== undefined) tell([{ threadId, seq, stop: true }])
       return request
     },
+
+    problem: () => (line.downMs() >= listenerDownMs ? 'listener-down' : null),
 
     watch(listener) {
       const unwatch = notifications.watch(listener)
@@ -137,6 +174,9 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     },
   }
 }
+
+/** A server that hears of nobody else's changes for so long is not ready. */
+const listenerDownMs = 10_000
 
 // NOTIFY is a commit of its own; a notification need not survive a crash, so nobody waits for the disk.
 const notifyStatement = {

@@ -1,5 +1,5 @@
 import type { LedgerRows, LedgerSource, StoredCallRow } from '../ledger-rows.ts'
-import type { LedgerRow } from './ledger-columns.ts'
+import type { LedgerRow, OutputColumns, PlaceColumns } from './ledger-columns.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
@@ -11,18 +11,40 @@ export function createPostgresSource(
   const read = async (statement: Statement, values: readonly unknown[]): Promise<LedgerRows> =>
     sortRows(await run<LedgerRow>(statement, values))
   return {
-    readPageRows({ threadId, before, order, live, limit, places, mostBytes }) {
+    readPageRows(query) {
+      const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       const isNewest = order !== 'oldest-first'
       const from = before ?? (isNewest ? Number.MAX_SAFE_INTEGER : 0)
-      const values = [mostBytes, threadId, from, places, limit, live === 'exclude']
+      const values = [
+        mostBytes,
+        threadId,
+        from,
+        places,
+        limit,
+        live === 'exclude',
+        maxBytes,
+        edge ?? null,
+      ]
       return read(isNewest ? statements.readNewest : statements.readOldest, values)
     },
-    readChangeRows: ({ threadId, after, limit, mostBytes }) =>
-      read(statements.readChanges, [mostBytes, threadId, after, limit]),
+    readChangeRows: ({ threadId, after, limit, mostBytes, maxBytes }) =>
+      read(statements.readChanges, [mostBytes, threadId, after, limit, maxBytes]),
     readMessageRows: (threadId, id, mostBytes) =>
       read(statements.readMessage, [mostBytes, threadId, id]),
     readTurnRows: (id, mostBytes) => read(statements.findTurn, [mostBytes, id]),
     readCallRows: (threadId, id, mostBytes) => read(statements.readCall, [mostBytes, threadId, id]),
+    async readPlace(threadId, seq) {
+      const [found] = await run<PlaceColumns>(statements.readPlace, [threadId, seq])
+      if (found === undefined) return null
+      const { incarnation, threadSeq, mark, newestId: id, newestBodySeq: bodySeq } = found
+      return { incarnation, threadSeq, mark, newest: id === null ? null : { id, bodySeq } }
+    },
+    async readOutputs(threadId, ids) {
+      const rows = await run<OutputColumns>(statements.readOutputs, [threadId, ids])
+      return new Map(
+        rows.map(({ callId, output, modelOutput }) => [callId, { output, modelOutput }]),
+      )
+    },
   }
 }
 
@@ -30,34 +52,57 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
   // The arms of a UNION have no order of their own.
   const ordered = rows.toSorted((left, right) => left.seq - right.seq)
   const thread = ordered.find((row) => row.kind === 'thread')
+  const messages = ordered.filter((row) => row.kind === 'message')
+  const batches = ordered.filter((row) => row.kind === 'event')
+  // In the order of their own list: bodies by the seq of the body, batches by that of their first event.
+  const unread = [
+    ...messages.filter(({ isRead }) => !isRead).map(({ bodySeq, seq }) => bodySeq ?? seq),
+    ...batches.filter(({ isRead }) => !isRead).map(({ seq, size }) => seq - size + 1),
+  ]
   return {
     thread: thread && {
       threadId: thread.threadId,
       ownerId: thread.ownerId,
       seq: thread.seq,
+      incarnation: thread.incarnation,
+      mark: thread.mark,
       live: thread.messageId,
+      newest: thread.newest,
+      edge: thread.edge,
     },
-    messages: ordered
-      .filter((row) => row.kind === 'message')
+    messages: messages
+      .filter(({ isRead }) => isRead)
       .map(
-        ({ messageId: id, role, state: status, seq, bodySeq, commitSeq, at, content: body }) => ({
+        ({
+          messageId: id,
+          role,
+          state: status,
+          seq,
+          bodySeq,
+          commitSeq,
+          mark,
+          at,
+          content: body,
+        }) => ({
           id,
           role,
           status,
           seq,
           bodySeq,
           commitSeq,
+          mark,
           at,
           body,
         }),
       ),
-    batches: ordered
-      .filter((row) => row.kind === 'event')
-      .map(({ messageId: turnId, seq, size, commitSeq, at, content: payload }) => ({
+    batches: batches
+      .filter(({ isRead }) => isRead)
+      .map(({ messageId: turnId, seq, size, commitSeq, mark, at, content: payload }) => ({
         turnId,
         seq,
         size,
         commitSeq,
+        mark,
         at,
         payload,
       })),
@@ -84,5 +129,6 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
           modelOutput,
         }),
       ),
+    unread: unread.length === 0 ? null : Math.min(...unread),
   }
 }

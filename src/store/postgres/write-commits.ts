@@ -1,6 +1,6 @@
 import type { MessageId, OwnerId, ThreadId } from '../../core/ids.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { commitGroup } from '../commit-group.ts'
+import { toRefusal } from '../commit-group.ts'
 import { judgeAppend, newThreadHead } from '../lease.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
@@ -11,35 +11,122 @@ import {
   commitValues,
   tablesOf,
 } from './commit-statement.ts'
-import { readSqlState } from './postgres-error.ts'
+import type { ReadCommitFate } from './commit-fate.ts'
+import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
-/** `schema` is quoted. */
-export function createCommitWriter(run: RunStatement, schema: string): CommitWriter {
+/** So many commits of a group may wait for a lock, one after the other, before the rest is left for the next. */
+const mostBlocked = 3
+
+/**
+ * `schema` is quoted. `readFate` is for writers outside of a transaction: where the answer to a commit was
+ * lost, it is looked for before it is written again, now or when the same planned commit comes back.
+ */
+export function createCommitWriter(
+  run: RunStatement,
+  schema: string,
+  readFate?: ReadCommitFate,
+): CommitWriter {
   const statements: Readonly<Record<CommitTables, Statement>> = {
     events: commitStatement(schema, 'events'),
     calls: commitStatement(schema, 'calls'),
     all: commitStatement(schema, 'all'),
   }
-  const write = async (round: readonly PlannedCommit[]): Promise<readonly AppendResult[]> => {
-    const tables = tablesOf(round)
-    const rows = await run<CommitRow>(statements[tables], commitValues(round, tables))
-    const results: AppendResult[] = []
-    for (const row of rows) results[row.nth - 1] = toResult(round[row.nth - 1], row)
-    return results
-  }
+  /** Those that may have been stored though nobody was told. */
+  const inDoubt = new WeakSet<PlannedCommit>()
+
   return async (commits) => {
     const results = new Map<PlannedCommit, AppendResult>()
-    for (const round of toRounds(commits)) {
-      const written = await commitGroup(round, write, isConflict)
-      for (const [index, commit] of round.entries()) {
-        results.set(commit, written[index] as AppendResult)
+    const isOpen = (commit: PlannedCommit) => !results.has(commit)
+
+    const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
+      const tables = tablesOf(group)
+      const rows = await run<CommitRow>(statements[tables], commitValues(group, tables))
+      for (const row of rows) {
+        const commit = group[row.nth - 1]
+        if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no one.')
+        results.set(commit, toResult(commit, row))
       }
     }
-    return commits.map((commit) => results.get(commit) as AppendResult)
+
+    /** Where the database refuses one, nothing of the group was stored: then each is written by itself. */
+    const write = async (group: readonly PlannedCommit[]): Promise<void> => {
+      try {
+        await writeOnce(group)
+      } catch (error) {
+        const conflict = isConflict(error)
+        if (conflict === null && !isBlocked(error)) throw error
+        const [only] = group
+        if (group.length === 1 && only !== undefined) {
+          results.set(only, conflict === null ? { kind: 'busy' } : toRefusal(only, conflict))
+          return
+        }
+        let blocked = 0
+        for (const commit of group) {
+          if (blocked >= mostBlocked) results.set(commit, { kind: 'busy' })
+          else await write([commit])
+          if (results.get(commit)?.kind === 'busy') blocked++
+        }
+      }
+    }
+
+    const settle = async (group: readonly PlannedCommit[], read: ReadCommitFate): Promise<void> => {
+      for (const commit of group) {
+        const fate = await read(commit)
+        inDoubt.delete(commit)
+        if (fate.kind === 'appended') results.set(commit, fate)
+      }
+    }
+
+    const writeSafely = async (round: readonly PlannedCommit[], isAgain = false): Promise<void> => {
+      try {
+        await write(round.filter(isOpen))
+      } catch (error) {
+        if (readFate === undefined || !isLost(error)) throw error
+        const open = round.filter(isOpen)
+        for (const commit of open) inDoubt.add(commit)
+        try {
+          await settle(open, readFate)
+        } catch (fault) {
+          // Still not known: whoever brings them again has them looked for.
+          throw isTemporaryFault(fault) ? error : fault
+        }
+        if (isAgain) throw error
+        await writeSafely(round, true)
+      }
+    }
+
+    try {
+      if (readFate !== undefined) {
+        await settle(
+          commits.filter((commit) => inDoubt.has(commit)),
+          readFate,
+        )
+      }
+      for (const round of toRounds(commits.filter(isOpen))) {
+        if (round.some(isOpen)) await writeSafely(round)
+      }
+    } catch (error) {
+      // Some were stored, and have to be told so; the rest was not, or will be looked for.
+      if (results.size === 0)
+        throw toDoubt(
+          error,
+          commits.some((commit) => inDoubt.has(commit)),
+        )
+    }
+    return commits.map((commit) => results.get(commit) ?? { kind: 'busy' })
   }
+}
+
+const isTemporaryFault = (error: unknown): boolean =>
+  error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+
+/** "Nothing was stored" must not be said of what may have been stored by an earlier attempt. */
+function toDoubt(error: unknown, isInDoubt: boolean): unknown {
+  if (!isInDoubt || !(error instanceof HoldfastError) || !error.isTemporary) return error
+  return new HoldfastError(error.code, error.message, { cause: error, isInDoubt: true })
 }
 
 /** The first of each thread, then the second of each that has one, and so on: a statement moves a row once. */
@@ -55,9 +142,7 @@ function toRounds(commits: readonly PlannedCommit[]): readonly (readonly Planned
   return rounds
 }
 
-function toResult(commit: PlannedCommit | undefined, row: CommitRow): AppendResult {
-  if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no question.')
-  const { append, size } = commit
+function toResult({ append, size }: PlannedCommit, row: CommitRow): AppendResult {
   const { seq, fence } = row
   if (seq !== null && fence !== null) {
     return {
@@ -66,12 +151,13 @@ function toResult(commit: PlannedCommit | undefined, row: CommitRow): AppendResu
       seq,
       ...(append.lease === undefined ? {} : { fence }),
       stopRequested: row.isStopping === true,
+      ...(row.incarnation === null ? {} : { incarnation: row.incarnation }),
     }
   }
   const found = toHead(row)
   if (found === null && row.exists) return { kind: 'busy' }
   const { create } = append
-  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId))
+  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, ''))
   // Without a reason: it was made by somebody else after this statement had begun, and the next sees it.
   return judgeAppend(head, () => row.isHeld === true, append) ?? { kind: 'busy' }
 }
@@ -81,6 +167,7 @@ const toHead = (row: CommitRow) =>
     ? null
     : {
         ownerId: row.headOwner as OwnerId,
+        incarnation: '',
         seq: row.headSeq,
         fence: row.headFence ?? 0,
         holder: row.headHolder,

@@ -1,4 +1,4 @@
-import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 
@@ -8,6 +8,16 @@ export type ThreadKey = number
 /** What an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
+}
+
+/** A thread as reads of what is in it need it. */
+export interface LedgerThreadRecord {
+  readonly thread: ThreadKey
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
 }
 
 export interface HeldLeaseRow {
@@ -33,6 +43,7 @@ export interface MessageRecord {
   readonly isSnapshot: 0 | 1
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
+  readonly mark: string
   readonly createdAt: number
   readonly body: string | null
 }
@@ -42,6 +53,7 @@ export interface BatchRecord {
   readonly seq: Seq
   readonly size: number
   readonly commitSeq: Seq
+  readonly mark: string
   /** The place of the turn that it belongs to; null for events of the thread itself. */
   readonly turn: Seq | null
   readonly at: number

@@ -2,12 +2,12 @@ const threadColumns =
   'id, owner_id AS ownerId, title, created_at AS createdAt, updated_at AS updatedAt, seq, activity'
 
 const leaseColumns =
-  'thread, seq, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
+  'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
 
 const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.status, m.is_sealed AS isSnapshot,
-  m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.created_at AS createdAt, m.body`
+  m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.mark, m.created_at AS createdAt, m.body`
 
-const batchColumns = 'seq, size, commit_seq AS commitSeq, turn, at, payload'
+const batchColumns = 'seq, size, commit_seq AS commitSeq, mark, turn, at, payload'
 
 /** Outputs over `:most` bytes stay where they are; their length is known without reading them. */
 const outputColumns = `octet_length(output) AS outputBytes,
@@ -25,6 +25,8 @@ const lastCounter = `max(
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
+  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark
+    FROM threads WHERE id = ?`,
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
@@ -35,8 +37,9 @@ export const ledgerSql = {
     FROM threads WHERE changed > ? ORDER BY changed`,
 
   insertThread: `INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence, lease_holder, lease_turn, lease_until) VALUES (:id, :ownerId, :title, :at,
-    :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until)`,
+    changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark) VALUES (:id, :ownerId, :title, :at,
+    :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
+    :incarnation, :mark)`,
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
   deleteMessages: 'DELETE FROM messages WHERE thread = ?',
   deleteEvents: 'DELETE FROM events WHERE thread = ?',
@@ -46,10 +49,10 @@ export const ledgerSql = {
   deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
 
   // Besides the one for everything: SQLite rewrites every index that an UPDATE names.
-  advanceThread: 'UPDATE threads SET seq = ?, changed = ? WHERE thread = ?',
+  advanceThread: 'UPDATE threads SET seq = ?, changed = ?, mark = ? WHERE thread = ?',
   changeThread: `UPDATE threads SET seq = :seq, changed = :counter, fence = :fence,
     activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
-    lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence
+    lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
@@ -61,12 +64,12 @@ export const ledgerSql = {
     WHERE id = ? AND lease_holder IS NOT NULL`,
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
-    commit_seq, created_at, body, retired_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    commit_seq, created_at, body, retired_seq, mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
   retireMessage: `UPDATE messages SET retired_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
   snapshotTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
-    is_sealed = 1 WHERE thread = ? AND seq = ?`,
+    mark = ?, is_sealed = 1 WHERE thread = ? AND seq = ?`,
 
   readPlaces: `SELECT seq FROM messages WHERE thread = ? AND seq < ? AND retired_seq IS NULL
     ORDER BY seq DESC ${limit}`,
@@ -82,15 +85,21 @@ export const ledgerSql = {
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
-    t.seq AS threadSeq FROM messages m JOIN threads t ON t.thread = m.thread
+    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
     ORDER BY body_seq ${limit}`,
 
-  insertBatch: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  // The batch that a seq is in: the first that does not end before it.
+  readPlaceBatch: `SELECT seq, size, mark FROM events WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT 1`,
+  readPlaceBody: 'SELECT mark FROM messages WHERE thread = ? AND body_seq = ? LIMIT 1',
+  readPlaceMessage: `SELECT message_id AS id, seq, body_seq AS bodySeq, mark FROM messages
+    WHERE thread = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+
+  insertBatch: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload, mark)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   readBatches: `SELECT ${batchColumns} FROM events WHERE thread = ? AND seq > ? ORDER BY seq`,
   // Others' events are passed over here, but turns that have ended have none: they are snapshots.
   readTurnBatches: `SELECT ${batchColumns} FROM events

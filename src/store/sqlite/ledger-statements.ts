@@ -9,6 +9,7 @@ import type {
   ChangedRow,
   HeadRow,
   HeldLeaseRow,
+  LedgerThreadRecord,
   MessageRecord,
   ThreadKey,
 } from './ledger-row.ts'
@@ -43,6 +44,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
   return {
     readThread: prepare<[ThreadId], ThreadRecord>(sql.readThread),
+    readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
     listThreads: prepare<[OwnerId, before: number, limit: number], ThreadRecord>(sql.listThreads),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
@@ -62,6 +64,8 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       holder: string | null
       turnId: MessageId | null
       until: number | null
+      incarnation: string
+      mark: string
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
     deleteMessages: prepare<InThread>(sql.deleteMessages),
@@ -70,7 +74,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteMessagesFrom: prepare<[...InThread, Seq]>(sql.deleteMessagesFrom),
     deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
     deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),
-    advanceThread: prepare<[Seq, changed: number, ...InThread]>(sql.advanceThread),
+    advanceThread: prepare<[Seq, changed: number, mark: string, ...InThread]>(sql.advanceThread),
     changeThread: prepare<{
       thread: ThreadKey
       seq: Seq
@@ -82,6 +86,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       turnId: MessageId | null
       until: number | null
       stopFence: number | null
+      mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
 
@@ -104,11 +109,12 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         createdAt: number,
         body: string | null,
         retiredSeq: Seq | null,
+        mark: string,
       ]
     >(sql.insertMessage),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
     retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
-    snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, ...AtPlace]>(
+    snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
     readPlaces: prepare<[ThreadKey, before: Seq, limit: number], { seq: Seq }>(sql.readPlaces),
@@ -122,9 +128,23 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readMessageId: prepare<AtPlace, { messageId: MessageId }>(sql.readMessageId),
     findTurn: prepare<
       [MessageId],
-      MessageRecord & { thread: ThreadKey; threadId: ThreadId; ownerId: OwnerId; threadSeq: Seq }
+      MessageRecord & {
+        thread: ThreadKey
+        threadId: ThreadId
+        ownerId: OwnerId
+        threadSeq: Seq
+        incarnation: string
+        threadMark: string
+      }
     >(sql.findTurn),
     readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
+
+    readPlaceBatch: prepare<AtPlace, { seq: Seq; size: number; mark: string }>(sql.readPlaceBatch),
+    readPlaceBody: prepare<AtPlace, { mark: string }>(sql.readPlaceBody),
+    readPlaceMessage: prepare<
+      AtPlace,
+      { id: MessageId; seq: Seq; bodySeq: Seq | null; mark: string }
+    >(sql.readPlaceMessage),
 
     insertBatch: prepare<
       [
@@ -135,6 +155,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq | null,
         at: number,
         payload: string,
+        mark: string,
       ]
     >(sql.insertBatch),
     readBatches: prepare<[ThreadKey, after: Seq], BatchRecord>(sql.readBatches),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { allMigrations } from './migrations/all-migrations.ts'
+import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
 import { findPlaceFault } from './place-fault.ts'
 import { isLocked, isPlaceFault, toStoreFault } from './sqlite-error.ts'
 
@@ -37,7 +37,7 @@ export function isCurrentDatabase(file: string): boolean {
   const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
   try {
     return (
-      readNumber(db, 'SELECT user_version AS value FROM pragma_user_version') ===
+      readNumber(db, 'SELECT user_version AS value FROM pragma_user_version') >=
       allMigrations.length
     )
   } finally {
@@ -55,17 +55,36 @@ export function copyDatabase(file: string, copy: string): void {
   }
 }
 
-/** Before anything else: a database that is not ours, or newer than us, is left as it was. */
-function migrate(db: DatabaseSync): void {
+/**
+ * Before anything else: a database that is not ours, or too new for us, is left as it was. One that a newer
+ * program has only added to is used as it is, so that both can run while one replaces the other.
+ */
+export function migrate(
+  db: DatabaseSync,
+  steps: readonly string[] = allMigrations,
+  additive: ReadonlySet<number> = additiveVersions,
+): void {
   db.exec('BEGIN IMMEDIATE')
-  const version = readVersion(db)
-  for (const statements of allMigrations.slice(version)) db.exec(statements)
+  const version = readVersion(db, steps.length)
+  const newSteps = steps.slice(version)
+  for (const [index, statements] of newSteps.entries()) {
+    db.exec(statements)
+    recordStep(db, version + index + 1, additive)
+  }
   // Also when nothing is new: SQLite tells only on writing that a file cannot be written to.
-  db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${allMigrations.length}`)
-  db.exec(version === allMigrations.length ? 'ROLLBACK' : 'COMMIT')
+  db.exec(`PRAGMA application_id = ${applicationId};
+    PRAGMA user_version = ${Math.max(version, steps.length)}`)
+  db.exec(newSteps.length === 0 ? 'ROLLBACK' : 'COMMIT')
 }
 
-function readVersion(db: DatabaseSync): number {
+/** Only steps that add are written down: all that the version before has to know. */
+function recordStep(db: DatabaseSync, version: number, additive: ReadonlySet<number>): void {
+  if (!additive.has(version)) return
+  db.exec('CREATE TABLE IF NOT EXISTS additive_migrations (version INTEGER PRIMARY KEY)')
+  db.prepare('INSERT INTO additive_migrations (version) VALUES (?)').run(version)
+}
+
+function readVersion(db: DatabaseSync, newest: number): number {
   const owner = readNumber(db, 'SELECT application_id AS value FROM pragma_application_id')
   const version = readNumber(db, 'SELECT user_version AS value FROM pragma_user_version')
   const tables = readNumber(db, 'SELECT count(*) AS value FROM sqlite_schema')
@@ -73,13 +92,26 @@ function readVersion(db: DatabaseSync): number {
   if (owner !== applicationId && !isNew) {
     throw new HoldfastError('store-foreign', 'The database belongs to another program.')
   }
-  if (version > allMigrations.length) {
+  if (version > newest && countAdditive(db, newest) < version - newest) {
     throw new HoldfastError(
       'store-newer',
-      `The database is of version ${version}; this program knows ${allMigrations.length} at most.`,
+      `The database is of version ${version}; this program knows ${newest} at most.`,
     )
   }
   return version
+}
+
+/** How many of the steps that this program does not know only added something. */
+function countAdditive(db: DatabaseSync, newest: number): number {
+  const found = readNumber(
+    db,
+    `SELECT count(*) AS value FROM sqlite_schema WHERE name = 'additive_migrations'`,
+  )
+  if (found === 0) return 0
+  return readNumber(
+    db,
+    `SELECT count(*) AS value FROM additive_migrations WHERE version > ${newest}`,
+  )
 }
 
 function readNumber(db: DatabaseSync, query: string): number {

@@ -1,28 +1,36 @@
-import type { CallId, MessageId, Seq } from '../../core/ids.ts'
-import { isJsonObject } from '../../core/json.ts'
-import { splitBatch } from '../event-batch.ts'
+import type { CallId, Seq } from '../../core/ids.ts'
+import { resultOf, splitBatch } from '../event-batch.ts'
 import type {
   BatchRow,
   LedgerRows,
   LedgerSource,
   MessageRow,
   StoredCallRow,
+  ThreadRow,
 } from '../ledger-rows.ts'
+import type { CallRow } from '../turn-snapshot.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
+import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
-const nothing: LedgerRows = { thread: undefined, messages: [], batches: [], calls: [] }
+const nothing: LedgerRows = {
+  thread: undefined,
+  messages: [],
+  batches: [],
+  calls: [],
+  unread: null,
+}
 
 /** Each is one snapshot of the file. */
 export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): LedgerSource {
   return {
     /** Two phases (PG1): the edges from an index of places alone, then what is inside them. */
-    async readPageRows({ threadId, before, order, live, limit, places, mostBytes }) {
+    async readPageRows(query) {
+      const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
         const running = live === 'exclude' ? statements.findRunning.all(thread) : []
         const leftOut = new Set<Seq>(running.map((turn) => turn.seq))
         const isUpward = order === 'oldest-first'
@@ -34,55 +42,69 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           .map(({ seq }) => seq)
           .filter((seq) => !leftOut.has(seq))
           .slice(0, places)
-        const first = Math.min(...shown)
-        const records =
-          shown.length === 0
-            ? []
-            : statements.readMessages
-                .all(thread, first, Math.max(...shown))
-                .filter(({ seq }) => !leftOut.has(seq))
-        const inside = new Set(shown.slice(0, limit))
-        const { ownerId, seq } = head
+        const reader = createRowReader(statements, thread, mostBytes)
+        const isRead = (place: Seq, index: number): boolean => {
+          if (reader.bytes() >= maxBytes) return false
+          const record = statements.readMessageAt.get(thread, place)
+          if (record !== undefined) reader.addMessage(record, index < limit)
+          return true
+        }
+        const unread = shown.find((place, index) => !isRead(place, index)) ?? null
+        const rows = reader.rows()
         return {
-          thread: { threadId, ownerId, seq, live: running[0]?.messageId ?? null },
-          ...readDetails(
-            statements,
-            thread,
-            records.toReversed(),
-            (record) => inside.has(record.seq),
-            mostBytes,
-          ),
+          thread: {
+            ...toThreadRow(head),
+            live: running[0]?.messageId ?? null,
+            newest: statements.readPlaceMessage.get(thread, head.seq)?.id ?? null,
+            edge: statements.readMessageId.get(thread, edge ?? 0)?.messageId ?? null,
+          },
+          ...rows,
+          messages: isUpward ? rows.messages : rows.messages.toReversed(),
+          unread,
         }
       })
     },
 
     /**
-     * Events have two homes: user messages and snapshots are in `messages`, all else in `events`. What
-     * the limit cuts off is not read further than its place.
+     * Events have two homes: user messages and snapshots are in `messages`, all else in `events`. They
+     * are read in the order of their seqs, and what a limit cuts off is not read further than its place.
      */
-    async readChangeRows({ threadId, after, limit, mostBytes }) {
+    async readChangeRows({ threadId, after, limit, mostBytes, maxBytes }) {
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
-        const { ownerId, seq } = head
-        const records = statements.readBodies.all(thread, after, limit)
-        const batches: BatchRow[] = []
-        let events = 0
-        for (const record of statements.readBatches.iterate(thread, after)) {
-          batches.push(toBatchRow(statements, thread, record))
-          // The reader may stand in the middle of the first.
-          events += Math.min(record.size, record.seq - after)
-          if (events >= limit) break
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
+        const reader = createRowReader(statements, thread, mostBytes)
+        const bodies = peekable(statements.readBodies.iterate(thread, after, limit))
+        const batches = peekable(statements.readBatches.iterate(thread, after))
+        let unread: Seq | null = null
+        for (let changes = 0; changes < limit;) {
+          const body = bodies.peek()
+          const batch = batches.peek()
+          const bodySeq = body?.bodySeq ?? Number.POSITIVE_INFINITY
+          const batchSeq = batch?.seq ?? Number.POSITIVE_INFINITY
+          if (body === undefined && batch === undefined) break
+          if (reader.bytes() >= maxBytes) {
+            unread = Math.min(bodySeq, batchSeq - (batch?.size ?? 1) + 1)
+            break
+          }
+          if (body !== undefined && bodySeq < batchSeq) {
+            reader.addBody(body)
+            bodies.take()
+            changes++
+          } else if (batch !== undefined) {
+            reader.addBatch(batch)
+            batches.take()
+            // The reader may stand in the middle of the first.
+            changes += Math.min(batch.size, batch.seq - after)
+          }
         }
-        const snapshots = records.flatMap(({ role, seq: turn, messageId }) =>
-          role === 'assistant' ? readCalls(statements, thread, turn, messageId, mostBytes) : [],
-        )
+        bodies.close()
+        batches.close()
         return {
-          thread: { threadId, ownerId, seq, live: null },
-          messages: records.map(toMessageRow),
-          batches,
-          calls: [...snapshots, ...readOutputs(statements, thread, batches, mostBytes)],
+          thread: toThreadRow(head),
+          ...reader.rows(),
+          unread,
         }
       })
     },
@@ -92,7 +114,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
         const thread = statements.readKey.get(threadId)?.thread
         const record = thread && statements.readMessage.get(thread, id)
         if (thread === undefined || record === undefined || record === 0) return nothing
-        return { ...nothing, ...readDetails(statements, thread, [record], () => true, mostBytes) }
+        return { ...nothing, ...readDetails(statements, thread, [record], mostBytes) }
       })
     },
 
@@ -100,86 +122,171 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
         if (record === undefined) return nothing
-        const { thread, threadId, ownerId, threadSeq: seq } = record
+        const { thread, threadId, ownerId, threadSeq: seq, incarnation, threadMark: mark } = record
         return {
-          thread: { threadId, ownerId, seq, live: null },
-          ...readDetails(statements, thread, [record], () => true, mostBytes),
+          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark }),
+          ...readDetails(statements, thread, [record], mostBytes),
+          unread: null,
         }
       })
     },
 
     async readCallRows(threadId, id, mostBytes) {
       return connection.read((statements) => {
-        const head = statements.readThread.get(threadId)
-        const thread = statements.readKey.get(threadId)?.thread
-        if (head === undefined || thread === undefined) return nothing
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return nothing
+        const { thread } = head
         const turn = statements.readCallTurn.get(thread, id)?.turn
         const places =
           turn === undefined ? statements.findRunning.all(thread).map(({ seq }) => seq) : [turn]
         const records = places.flatMap((place) => statements.readMessageAt.get(thread, place) ?? [])
-        const { ownerId, seq } = head
         return {
-          thread: { threadId, ownerId, seq, live: null },
-          ...readDetails(statements, thread, records, () => true, mostBytes),
+          thread: toThreadRow(head),
+          ...readDetails(statements, thread, records, mostBytes),
+          unread: null,
         }
+      })
+    },
+
+    async readPlace(threadId, seq) {
+      return connection.read((statements) => {
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return null
+        const { thread, incarnation, seq: threadSeq } = head
+        const batch = statements.readPlaceBatch.get(thread, seq)
+        const newest = statements.readPlaceMessage.get(thread, seq)
+        const found =
+          (seq === threadSeq && head) ||
+          (batch !== undefined && batch.seq - batch.size < seq && batch) ||
+          statements.readPlaceBody.get(thread, seq) ||
+          // One that has ended says the mark of its end.
+          (newest?.seq === seq && newest.bodySeq === null && newest)
+        return {
+          incarnation,
+          threadSeq,
+          mark: found ? found.mark : null,
+          newest: newest === undefined ? null : { id: newest.id, bodySeq: newest.bodySeq },
+        }
+      })
+    },
+
+    async readOutputs(threadId, ids) {
+      return connection.read((statements) => {
+        const outputs = new Map<CallId, CallRow>()
+        const thread = statements.readKey.get(threadId)?.thread
+        if (thread === undefined) return outputs
+        for (const callId of ids) {
+          const row = statements.readCall.get({ most: everything, thread, callId })
+          if (row !== undefined) outputs.set(callId, row)
+        }
+        return outputs
       })
     },
   }
 }
 
-/** Messages with the events and calls of those turns that are `inside`. */
+const everything = 0x7fff_ffff
+
+const toThreadRow = ({
+  threadId,
+  ownerId,
+  seq,
+  incarnation,
+  mark,
+}: Omit<LedgerThreadRecord, 'thread'>): ThreadRow => ({
+  ...{ threadId, ownerId, seq, incarnation, mark },
+  ...{ live: null, newest: null, edge: null },
+})
+
+/** Messages with their events and calls. */
 function readDetails(
   statements: LedgerStatements,
   thread: ThreadKey,
   records: readonly MessageRecord[],
-  isInside: (record: MessageRecord) => boolean,
   mostBytes: number,
-): Omit<LedgerRows, 'thread'> {
-  const batches: BatchRow[] = []
-  const calls: StoredCallRow[] = []
-  for (const record of records) {
-    if (record.role !== 'assistant' || !isInside(record)) continue
-    const { seq: turn, messageId } = record
-    calls.push(...readCalls(statements, thread, turn, messageId, mostBytes))
-    // One that is all in its snapshot has no events; nobody looks for them.
-    if (record.isSnapshot === 1) continue
-    for (const batch of statements.readTurnBatches.all({ thread, turn })) {
-      batches.push({ ...batch, turnId: messageId })
-    }
-  }
-  return { messages: records.map(toMessageRow), batches, calls }
+): Omit<LedgerRows, 'thread' | 'unread'> {
+  const reader = createRowReader(statements, thread, mostBytes)
+  for (const record of records) reader.addMessage(record, true)
+  return reader.rows()
 }
 
-const readCalls = (
-  statements: LedgerStatements,
-  thread: ThreadKey,
-  turn: Seq,
-  turnId: MessageId,
-  mostBytes: number,
-): readonly StoredCallRow[] =>
-  statements.readCalls.all({ most: mostBytes, thread, turn }).map((row) => ({ ...row, turnId }))
+/** Takes rows in their order, with what belongs to each, and counts their bytes. */
+function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: number) {
+  const messages: MessageRow[] = []
+  const batches: BatchRow[] = []
+  const calls = new Map<CallId, StoredCallRow>()
+  let bytes = 0
 
-/** A call has one result and may have a thousand events: it is read once, and only if one tells of it. */
-function readOutputs(
-  statements: LedgerStatements,
-  thread: ThreadKey,
-  batches: readonly BatchRow[],
-  mostBytes: number,
-): readonly StoredCallRow[] {
-  const ids = new Map<CallId, MessageId | null>()
-  for (const batch of batches) {
-    if (!/"call-(?:settled|resolved)"/.test(batch.payload)) continue
-    for (const { body } of splitBatch(batch)) {
-      if (!isJsonObject(body)) continue
-      const tellsResult = body.type === 'call-settled' || body.type === 'call-resolved'
-      if (tellsResult && typeof body.callId === 'string')
-        ids.set(body.callId as CallId, batch.turnId)
-    }
+  const addCall = (row: StoredCallRow) => {
+    calls.set(row.callId, row)
+    bytes += (row.input?.length ?? 0) + (row.output?.length ?? 0) + (row.modelOutput?.length ?? 0)
   }
-  return [...ids].flatMap(([callId, turnId]) => {
-    const row = statements.readCall.get({ most: mostBytes, thread, callId })
-    return row === undefined || turnId === null ? [] : [{ ...row, turnId }]
-  })
+  const addCalls = ({ seq: turn, messageId: turnId }: MessageRecord) => {
+    for (const row of statements.readCalls.all({ most, thread, turn })) addCall({ ...row, turnId })
+  }
+  const add = (record: MessageRecord) => {
+    messages.push(toMessageRow(record))
+    bytes += record.body?.length ?? 0
+  }
+  return {
+    bytes: () => bytes,
+    rows: () => ({ messages, batches, calls: [...calls.values()] }),
+    /** As it is now. Of one that is not `inside` only the place is wanted. */
+    addMessage(record: MessageRecord, isInside: boolean) {
+      add(record)
+      if (record.role !== 'assistant' || !isInside) return
+      addCalls(record)
+      // One that is all in its snapshot has no events; nobody looks for them.
+      if (record.isSnapshot === 1) return
+      const { seq: turn, messageId: turnId } = record
+      for (const batch of statements.readTurnBatches.all({ thread, turn })) {
+        batches.push({ ...batch, turnId })
+        bytes += batch.payload.length
+      }
+    },
+    /** As its body says. */
+    addBody(record: MessageRecord) {
+      add(record)
+      if (record.role === 'assistant') addCalls(record)
+    },
+    addBatch(record: BatchRecord) {
+      const batch = toBatchRow(statements, thread, record)
+      batches.push(batch)
+      bytes += batch.payload.length
+      const { turnId } = batch
+      if (turnId === null || !/"call-(?:settled|resolved)"/.test(batch.payload)) return
+      // A call has one result and may have a thousand events: it is read once, and only if one tells of it.
+      for (const { body } of splitBatch(batch)) {
+        const callId = resultOf(body)
+        if (callId === null || calls.has(callId)) continue
+        const row = statements.readCall.get({ most, thread, callId })
+        if (row !== undefined) addCall({ ...row, turnId })
+      }
+    },
+  }
+}
+
+/** One row ahead of what has been taken. */
+function peekable<Row>(rows: Iterable<Row>) {
+  const iterator = rows[Symbol.iterator]()
+  let ahead: Row | undefined
+  let isOver = false
+  return {
+    peek(): Row | undefined {
+      if (ahead !== undefined || isOver) return ahead
+      const next = iterator.next()
+      // In Node 24.0 an iterator that is asked once more after its last row begins again.
+      if (next.done === true) isOver = true
+      else ahead = next.value
+      return ahead
+    },
+    take() {
+      ahead = undefined
+    },
+    close() {
+      if (!isOver) iterator.return?.()
+    },
+  }
 }
 
 function toBatchRow(
@@ -199,6 +306,7 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   seq: record.seq,
   bodySeq: record.bodySeq,
   commitSeq: record.commitSeq,
+  mark: record.mark,
   at: record.createdAt,
   body: record.body,
 })

@@ -12,7 +12,7 @@ const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
   [8, ['store-read-only', 'The database file, or the folder it is in, cannot be written to.']],
   [10, ['store-failed', 'The disk failed while the database was read or written.']],
   [11, ['store-failed', 'The database file is damaged.']],
-  [13, ['store-failed', 'The disk is full.']],
+  [13, ['store-full', 'The disk is full.']],
   [14, ['store-failed', 'The database file cannot be opened or created.']],
   [26, ['store-foreign', 'The file is not a SQLite database.']],
 ])

@@ -13,6 +13,7 @@ import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
+import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -102,6 +103,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements.insertThread.run({
           ...{ id, ownerId, title, at, updatedAt: at, seq: 0, counter },
           ...{ fence: 0, holder: null, turnId: null, until: null },
+          ...{ incarnation: drawMark(), mark: '' },
         })
         const dates = { createdAt: at, updatedAt: at }
         return {

@@ -8,6 +8,7 @@ import {
   toAppended,
   useLease,
 } from '../lease.ts'
+import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -27,7 +28,7 @@ export function writeCommit(
   const { append, size } = commit
   const found = statements.readHead.get(append.threadId)
   const { create } = append
-  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId))
+  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, drawMark()))
   const refusal = judgeAppend(head, (lease) => isHeld(lease, context), append)
   if (refusal !== null || head === null) return refusal ?? { kind: 'no-thread' }
   const { thread, after } = writeThread(statements, commit, found, head, context)
@@ -41,12 +42,14 @@ export function writeCommit(
  */
 function writeThread(
   statements: LedgerStatements,
-  { append, size, activityAt, title }: PlannedCommit,
+  commit: PlannedCommit,
   found: (ThreadHead & { readonly thread: ThreadKey }) | undefined,
   head: ThreadHead,
   { now, nextCounter }: WriteContext,
 ): { readonly thread: ThreadKey; readonly after: ThreadHead } {
+  const { append, size, activityAt, title } = commit
   const { threadId: id, create, lease: use } = append
+  const mark = size === 0 ? null : markOf(commit)
   const isRenewal = use?.kind === 'hold' && use.renewMs !== undefined
   const movesCounter = found === undefined || size > 0 || use?.kind === 'acquire'
   const counter = movesCounter || use?.kind === 'release' ? nextCounter() : 0
@@ -67,6 +70,8 @@ function writeThread(
       holder,
       turnId,
       until,
+      incarnation: head.incarnation,
+      mark: mark ?? '',
     })
     return { thread: Number(lastInsertRowid), after }
   }
@@ -85,24 +90,27 @@ function writeThread(
       turnId,
       until,
       stopFence,
+      mark,
     })
     return { thread, after }
   }
-  if (size > 0) statements.advanceThread.run(seq, counter, thread)
+  if (mark !== null) statements.advanceThread.run(seq, counter, mark, thread)
   if (isRenewal) statements.renewLease.run(until, thread)
   return { thread, after }
 }
 
 function writeRows(
   statements: LedgerStatements,
-  { newMessages, changedMessages, batches, calls }: PlannedCommit,
+  commit: PlannedCommit,
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
+  const { newMessages, changedMessages, batches, calls } = commit
+  const mark = markOf(commit)
   // Before the new ones come, which may have the same ids.
   for (const { id, seq, status, snapshot, retiredSeq } of changedMessages) {
     if (seq !== null && snapshot !== null) {
-      statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, thread, seq)
+      statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, mark, thread, seq)
       statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
     } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
     if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, thread, id)
@@ -121,10 +129,11 @@ function writeRows(
       at,
       body,
       retiredSeq,
+      mark,
     )
   }
   for (const { seq, size, turnSeq, at, payload } of batches) {
-    statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload)
+    statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)
   }
   for (const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } of calls) {
     statements.upsertCall.run(

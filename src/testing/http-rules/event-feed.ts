@@ -8,6 +8,8 @@ export interface Feed {
   /** What follows from the frames so far, by the same fold that the server uses. */
   readonly view: ThreadView
   readonly frames: readonly EventFrame[]
+  /** The id of the last frame. */
+  readonly place: string
   /** Reads on until the view fits. */
   until(fits: (view: ThreadView) => boolean): Promise<ThreadView>
   /** Reads on until a comment comes. */
@@ -16,8 +18,8 @@ export interface Feed {
 }
 
 export interface FeedQuery {
-  readonly after?: number
-  readonly lastEventId?: number
+  readonly after?: number | string
+  readonly lastEventId?: number | string
   readonly from?: ThreadView
 }
 
@@ -28,7 +30,7 @@ export async function openFeed(
   query: FeedQuery = {},
 ): Promise<Feed> {
   const { after, lastEventId } = query
-  const address = `/api/threads/${threadId}/events${after === undefined ? '' : `?after=${after}`}`
+  const address = `/api/threads/${threadId}/events${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`
   const response = await client.open(address, {
     headers: lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) },
   })
@@ -36,7 +38,9 @@ export async function openFeed(
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
   const events = readSse(response.body as ReadableStream<Uint8Array>)
   const frames: EventFrame[] = []
-  let at = lastEventId ?? after ?? 0
+  let place = String(lastEventId ?? after ?? 0)
+  // A place begins with its seq, whatever else it says.
+  let at = Number.parseInt(place, 10)
   let view = query.from ?? { seq: at, messages: [] }
 
   const advance = async (): Promise<'comment' | 'named' | 'frame'> => {
@@ -50,7 +54,12 @@ export async function openFeed(
     const frame = JSON.parse(data) as EventFrame
     assert.equal(frame.after, at, 'a frame follows the one before')
     assert.ok(frame.seq > frame.after, 'a frame reaches further')
-    assert.equal(id, String(frame.seq), 'the id is the seq that the frame reaches')
+    assert.equal(
+      Number.parseInt(id ?? '', 10),
+      frame.seq,
+      'the id is of the seq that the frame reaches',
+    )
+    place = id ?? ''
     assert.equal('turn' in frame, !('events' in frame), 'events, or a whole turn')
     at = frame.seq
     frames.push(frame)
@@ -62,6 +71,9 @@ export async function openFeed(
       return view
     },
     frames,
+    get place() {
+      return place
+    },
     async until(fits) {
       while (!fits(view)) await advance()
       return view

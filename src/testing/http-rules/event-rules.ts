@@ -124,4 +124,30 @@ export const eventRules: readonly HttpRule[] = [
       }
     },
   },
+  {
+    id: 'OP6',
+    claim:
+      'goes on from the id of a frame and the place of a page, and knows those of another history',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const { threadId } = await converse(client, 'hello')
+      const { seq, place } = await readMessages(client, threadId)
+      const feed = await openFeed(client, threadId, { after: 0 })
+      await feed.until(({ seq: reached }) => reached === seq)
+      await feed.close()
+      for (const known of [feed.place, place]) {
+        const again = await openFeed(client, threadId, { lastEventId: known })
+        await again.comment()
+        await again.close()
+      }
+      await client.send('DELETE', `/api/threads/${threadId}`)
+      for (const text of ['hello', 'hello again']) {
+        await readChunks(await openChat(client, { threadId }, userText(text)))
+      }
+      for (const known of [feed.place, place]) {
+        const path = `/api/threads/${threadId}/events?after=${encodeURIComponent(known)}`
+        assertError(await client.get(path), 409, 'other-history')
+      }
+    },
+  },
 ]

@@ -28,6 +28,7 @@ export interface PageBody<Item = UiMessage> {
   readonly nextCursor: string | null
   readonly hasMore: boolean
   readonly seq: number
+  readonly place: string
   readonly live?: { readonly messageId: string } | null
 }
 

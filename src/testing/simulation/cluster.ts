@@ -186,7 +186,7 @@ export interface Request<Answer> {
   readonly label: string
   readonly send: () => Promise<Answer>
   readonly onAnswer: (answer: Answer) => void
-  /** Error codes that are right answers to this request, besides `store-failed`. */
+  /** Error codes that are right answers to this request, besides `store-failed` and that the store takes nothing now. */
   readonly faults?: readonly ErrorCode[]
 }
 
@@ -211,7 +211,7 @@ export function createRequests(scheduler: Scheduler, report: Report): Requests {
           scheduler.note(`${process} fails ${label}: ${String(error)}`)
           const isExpected =
             error instanceof HoldfastError &&
-            (error.code === 'store-failed' || faults.includes(error.code))
+            (error.code === 'store-failed' || error.isTemporary || faults.includes(error.code))
           if (!isExpected) report('LG3', `${label} failed with ${String(error)}`)
         },
       )

@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, ChangeNotification, Store } from '../../store/store.ts'
@@ -199,9 +199,15 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     readPage: (query) => call('read page', () => store.readPage(query)),
     readChanges: (query) => call('read changes', () => store.readChanges(query)),
-    readMessage: (thread, id) => call('read message', () => store.readMessage(thread, id)),
-    findTurn: (id) => call('find turn', () => store.findTurn(id)),
-    readCall: (thread, id) => call('read call', () => store.readCall(thread, id)),
+    ...(store.readPlace === undefined
+      ? {}
+      : {
+          readPlace: (thread: ThreadId, seq: Seq) =>
+            call('read place', async () => (await store.readPlace?.(thread, seq)) ?? null),
+        }),
+    readMessage: (...asked) => call('read message', () => store.readMessage(...asked)),
+    findTurn: (...asked) => call('find turn', () => store.findTurn(...asked)),
+    readCall: (...asked) => call('read call', () => store.readCall(...asked)),
     requestStop(threadId) {
       const work = () => {
         parts.onStopRequested(threadId)

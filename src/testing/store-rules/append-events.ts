@@ -9,6 +9,7 @@ import {
   type PlannedCommit,
 } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
+import { withoutMarks } from './without-marks.ts'
 
 /**
  * Appends as a writer does that reads first: where the thread stands, and the turns that the events are
@@ -18,7 +19,7 @@ export async function appendEvents(store: Store, append: Append): Promise<Append
   for (;;) {
     const result = await commitAppend(store, await prepareAppend(store, append))
     const isBeaten = result.kind === 'stale' && append.expectedSeq === undefined
-    if (!isBeaten && result.kind !== 'busy') return result
+    if (!isBeaten && result.kind !== 'busy') return withoutMarks(result)
   }
 }
 
@@ -53,7 +54,7 @@ export async function commitTogether(
 ): Promise<readonly AppendResult[]> {
   const planned = await planAll(store, appends)
   const legal = planned.filter((commit): commit is PlannedCommit => !('kind' in commit))
-  const results = [...(await store.commit(legal))]
+  const results = (await store.commit(legal)).map(withoutMarks)
   return planned.map((commit) =>
     'kind' in commit ? commit : (results.shift() ?? ({ kind: 'busy' } as const)),
   )

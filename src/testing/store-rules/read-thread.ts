@@ -6,6 +6,7 @@ import type { Message } from '../../core/message.ts'
 import type { Changes, Page, PageQuery, Store, StoredChange } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
 import { append, thread } from './thread-script.ts'
+import { withoutMarks } from './without-marks.ts'
 
 export async function readPage(store: Store, query: Partial<PageQuery> = {}): Promise<Page> {
   const page = await store.readPage({
@@ -17,7 +18,7 @@ export async function readPage(store: Store, query: Partial<PageQuery> = {}): Pr
     ...query,
   })
   assert.ok(page !== null)
-  return page
+  return withoutMarks(page)
 }
 
 /** All pages, joined: newest first. */
@@ -46,7 +47,7 @@ export async function readChanges(
 ): Promise<Changes> {
   const changes = await store.readChanges({ threadId, after, limit, results: 'full' })
   assert.ok(changes !== null)
-  return changes
+  return withoutMarks(changes)
 }
 
 /** Everything after a seq, a few rows at a time; each read goes on where the one before ended. */

@@ -2,6 +2,7 @@ import { ledger } from './0001-ledger.ts'
 import { snapshottedTurns } from './0005-snapshotted-turns.ts'
 import { eventBatches } from './0006-event-batches.ts'
 import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
+import { historyMarks } from './0008-history-marks.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -10,4 +11,5 @@ export const allMigrations: readonly Migration[] = [
   snapshottedTurns,
   eventBatches,
   rowsPlannedOutside,
+  historyMarks,
 ]

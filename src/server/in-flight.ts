@@ -1,0 +1,81 @@
+import type { ByteMeter } from '../engine/byte-stream.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import type { Limits } from './handler-options.ts'
+
+/**
+ * What was built for people and not yet taken by their sockets, for each owner and for the process. Bytes
+ * that several streams share count once: they are there once (OP7a).
+ */
+export interface InFlight {
+  /** Refuses with 429 while the owner, or the process, has too much that is not taken. */
+  admit(ownerId: string): void
+  /** Whether the owner may have another read made for them now. */
+  hasRoom(this: void, ownerId: string): boolean
+  meterOf(ownerId: string): ByteMeter
+  readonly bytes: number
+}
+
+export function createInFlight(
+  limits: Pick<Limits, 'unreadBytesPerOwner' | 'unreadBytes'>,
+  onRelease: () => void,
+): InFlight {
+  const all = createTally()
+  const owners = new Map<string, Tally>()
+  const bytesOf = (ownerId: string) => owners.get(ownerId)?.bytes ?? 0
+  const isOwnerFull = (ownerId: string) => bytesOf(ownerId) >= limits.unreadBytesPerOwner
+  return {
+    get bytes() {
+      return all.bytes
+    },
+    admit(ownerId) {
+      if (isOwnerFull(ownerId)) {
+        throw new ApiError(429, 'too-many', 'Too much was sent that you have not read yet.')
+      }
+      if (all.bytes >= limits.unreadBytes) {
+        throw new ApiError(429, 'too-many', 'Too much was sent here that nobody has read yet.')
+      }
+    },
+    // Whoever reads what they are sent goes on even while others have filled the process.
+    hasRoom: (ownerId) =>
+      !isOwnerFull(ownerId) && (all.bytes < limits.unreadBytes || bytesOf(ownerId) === 0),
+    meterOf: (ownerId) => ({
+      hold(piece) {
+        const own = owners.get(ownerId) ?? createTally()
+        owners.set(ownerId, own)
+        own.hold(piece)
+        all.hold(piece)
+      },
+      release(piece) {
+        const own = owners.get(ownerId)
+        own?.release(piece)
+        if (own?.bytes === 0) owners.delete(ownerId)
+        all.release(piece)
+        onRelease()
+      },
+    }),
+  }
+}
+
+interface Tally extends ByteMeter {
+  readonly bytes: number
+}
+
+function createTally(): Tally {
+  const pieces = new Map<Uint8Array, number>()
+  let bytes = 0
+  return {
+    get bytes() {
+      return bytes
+    },
+    hold(piece) {
+      const count = pieces.get(piece) ?? 0
+      if (count === 0) bytes += piece.byteLength
+      pieces.set(piece, count + 1)
+    },
+    release(piece) {
+      const count = pieces.get(piece) ?? 0
+      if (count > 1) pieces.set(piece, count - 1)
+      else if (pieces.delete(piece)) bytes -= piece.byteLength
+    },
+  }
+}

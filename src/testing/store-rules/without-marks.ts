@@ -1,0 +1,12 @@
+import type { AppendResult, Changes, Page } from '../../store/store.ts'
+
+/** What is drawn (OP6) differs from store to store and from run to run; all else is compared whole. */
+export function withoutMarks<Value extends AppendResult | Page | Changes>(value: Value): Value {
+  const { incarnation: _, place: _place, edge: _edge, ...rest } = value as Value & Drawn
+  if (!('changes' in rest)) return rest as unknown as Value
+  const changes = rest.changes.map(({ mark: _mark, ...change }) => change)
+  return { ...rest, changes } as unknown as Value
+}
+
+type Drawn = Partial<Pick<Changes, 'incarnation' | 'changes'>> &
+  Partial<Pick<Page, 'place' | 'edge'>>

@@ -1,0 +1,150 @@
+import { tool } from 'ai'
+import {
+  createHoldfast,
+  foldThread,
+  type Holdfast,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type ThreadId,
+  type ThreadView,
+} from 'holdfast'
+import { type ScriptedCall, scriptedModel } from 'holdfast/testing'
+import type pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { callsOf } from '../../src/core/message.ts'
+import type { PostgresStoreOptions } from '../../src/store/postgres/index.ts'
+import { openTestDatabase, type TestDatabase } from './test-database.ts'
+
+const held = parseThreadId('held')
+const others = Array.from({ length: 20 }, (_, index) => parseThreadId(`other-${index}`))
+const completed = { kind: 'completed' }
+
+/** Calls a tool that needs a person where it is said, and says what came of it. */
+const script = ({ prompt }: ScriptedCall) => {
+  if (prompt.at(-1)?.role === 'tool') return [{ text: 'Done.' }]
+  const asks = JSON.stringify(prompt).includes('carefully')
+  return [{ text: 'Let me see.' }, { call: asks ? 'careful' : 'quick', input: {} }]
+}
+
+function openEngine(database: TestDatabase, options: PostgresStoreOptions = {}) {
+  const store = database.open(options)
+  const inputSchema = z.object({})
+  const holdfast = createHoldfast({
+    store,
+    model: scriptedModel(script),
+    tools: {
+      quick: tool({ description: 'Is there.', inputSchema, execute: () => 'quick' }),
+      careful: tool({ inputSchema, needsApproval: true, execute: () => 'careful' }),
+    },
+    recoverEveryMs: 0,
+    leaseMs: 60_000,
+  })
+  onTestFinished(() => holdfast.close())
+  return holdfast
+}
+
+const send = (holdfast: Holdfast, threadId: ThreadId, text: string) =>
+  holdfast.send({
+    threadId,
+    create: { ownerId: parseOwnerId('ana'), title: '' },
+    message: { id: parseMessageId(`message-${threadId}`), parts: [{ type: 'text', text }] },
+  })
+
+/** Follows a thread until its turn is as it should be. */
+async function untilTurn(holdfast: Holdfast, threadId: ThreadId, status: 'waiting' | 'ended') {
+  let view: ThreadView = { seq: 0, messages: [] }
+  for await (const frame of holdfast.subscribe(threadId, 0)) {
+    view = foldThread(view, frame.changes)
+    const turn = view.messages.at(-1)
+    if (turn?.role === 'assistant' && turn.progress.status === status) return turn
+  }
+  throw new Error('The stream has ended.')
+}
+
+async function answerAll(holdfast: Holdfast, round: string): Promise<number> {
+  const began = performance.now()
+  const endings = await Promise.all(
+    others.map(async (id) => {
+      const threadId = parseThreadId(`${id}-${round}`)
+      await send(holdfast, threadId, 'Do it.')
+      return (await untilTurn(holdfast, threadId, 'ended')).progress
+    }),
+  )
+  expect(endings).toMatchObject(others.map(() => ({ ending: completed })))
+  return performance.now() - began
+}
+
+async function lock(client: pg.Client, statement: string) {
+  await client.query('BEGIN')
+  await client.query(statement)
+  return { release: () => client.query('ROLLBACK') }
+}
+
+describe('a row that somebody holds', () => {
+  it.each([
+    ['a call', `SELECT FROM holdfast.calls WHERE thread_id = 'held' FOR UPDATE`],
+    ['a message', `SELECT FROM holdfast.messages WHERE thread_id = 'held' FOR UPDATE`],
+    ['a thread', `SELECT FROM holdfast.threads WHERE id = 'held' FOR UPDATE`],
+  ])(
+    '[LG3a] that of %s keeps no other thread waiting, and its own goes on when it is free',
+    async (_, statement) => {
+      const database = await openTestDatabase()
+      const holdfast = openEngine(database)
+      await send(holdfast, held, 'Do it carefully.')
+      const waiting = await untilTurn(holdfast, held, 'waiting')
+      const [call] = [...callsOf(waiting)]
+      const free = await answerAll(holdfast, 'free')
+      const { release } = await lock(await database.connect(), statement)
+      // Its result changes the rows that are held.
+      const decided = holdfast.decide({
+        threadId: held,
+        by: 'ana',
+        decisions: [{ callId: call!.id, decision: 'accept' }],
+      })
+      const busy = await answerAll(holdfast, 'busy')
+      expect(busy).toBeLessThan(free + 2_500)
+      expect((await holdfast.store.findTurn(waiting.id))?.turn.progress.status).not.toBe('ended')
+      await release()
+      expect(await decided).toEqual([{ kind: 'accepted' }])
+      expect((await untilTurn(holdfast, held, 'ended')).progress).toMatchObject({
+        ending: completed,
+      })
+    },
+    60_000,
+  )
+})
+
+describe('a table that somebody holds', () => {
+  it.each(['threads', 'messages', 'events', 'calls'])(
+    '[LG3a] %s: whoever wants it is refused as locked in time, nothing is half stored, and all goes on after',
+    async (table) => {
+      const database = await openTestDatabase()
+      const holdfast = openEngine(database, { statementTimeoutMs: 2_000 })
+      await answerAll(holdfast, 'free')
+      const client = await database.connect()
+      const { release } = await lock(
+        client,
+        `LOCK TABLE holdfast.${table} IN ACCESS EXCLUSIVE MODE`,
+      )
+      const began = performance.now()
+      const told = await send(holdfast, held, 'Do it.').then(
+        () => 'taken',
+        (error: unknown) => error,
+      )
+      expect(performance.now() - began).toBeLessThan(8_000)
+      // Where its rows need not be read or written yet, a message is taken, and its answer waits.
+      if (told !== 'taken') expect(told).toMatchObject({ code: 'store-locked', isTemporary: true })
+      await release()
+      if (told !== 'taken') {
+        expect((await send(holdfast, held, 'Do it.')).kind).toBe('started')
+      }
+      expect((await untilTurn(holdfast, held, 'ended')).progress).toMatchObject({
+        ending: completed,
+      })
+      await answerAll(holdfast, 'after')
+    },
+    60_000,
+  )
+})

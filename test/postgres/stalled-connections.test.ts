@@ -1,0 +1,187 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseMessageId } from '../../src/core/ids.ts'
+import { type PostgresStoreOptions, postgres } from '../../src/store/postgres/index.ts'
+import type { ChangeNotification, Store } from '../../src/store/store.ts'
+import { planAll } from '../../src/testing/store-rules/append-events.ts'
+import { readPage } from '../../src/testing/store-rules/read-thread.ts'
+import {
+  append,
+  createThread,
+  ended,
+  recorded,
+  say,
+  started,
+  succeeded,
+  text,
+  thread,
+  turn,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
+import type { PlannedCommit } from '../../src/store/plan-commit.ts'
+import { openTcpLine } from '../support/tcp-line.ts'
+import { openTestDatabase, waitFor } from './test-database.ts'
+
+const quick: PostgresStoreOptions = { statementTimeoutMs: 500, connectTimeoutMs: 1_000 }
+
+/** A store behind a line that can be stalled, and one beside it that cannot. */
+async function openStores(options: PostgresStoreOptions = quick) {
+  const database = await openTestDatabase()
+  const line = await openTcpLine(database.url)
+  const store = postgres(line.url, options)
+  onTestFinished(() => store.close())
+  const beside = database.open()
+  await createThread(store)
+  return { database, line, store, beside }
+}
+
+const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+
+async function plan(store: Store, events: Parameters<typeof append>[1], lease?: object) {
+  const [planned] = await planAll(store, [{ threadId: thread, events, ...lease }])
+  return planned as PlannedCommit
+}
+
+describe('a connection on which nothing comes through any more', () => {
+  it('[LG3b] is replaced: a commit that did not reach the server is written on another, once', async () => {
+    const { line, store, beside } = await openStores()
+    await append(store, [message(1)])
+    const commit = await plan(beside, [message(2)])
+    line.stall('now')
+    line.restore()
+    expect(await store.commit([commit])).toMatchObject([{ kind: 'appended', firstSeq: 2, seq: 2 }])
+    expect((await readPage(beside)).messages).toHaveLength(2)
+  })
+
+  it.each([
+    ['a message', [message(2)]],
+    ['the beginning of a turn', [message(2), started(), ...text('Hi')]],
+    ['a turn that begins and ends', [message(2), started(), ...text('Hi'), ended()]],
+  ])(
+    '[LG3b LG1] whose answer is lost has stored %s: it is found, and not written again',
+    async (_, events) => {
+      const { line, store, beside } = await openStores()
+      await append(store, [message(1)])
+      const commit = await plan(beside, events)
+      line.stall('answers')
+      const last = 1 + events.length
+      expect(await store.commit([commit])).toMatchObject([
+        { kind: 'appended', firstSeq: 2, seq: last },
+      ])
+      expect((await beside.readThread(thread))?.seq).toBe(last)
+      expect(await readPage(store)).toEqual(await readPage(beside))
+    },
+  )
+
+  it('[LG3b CR2] tells a run that its end was stored, and the lease given back', async () => {
+    const { line, store, beside } = await openStores()
+    const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
+    const begin = await plan(beside, [message(1), started(), ...text('Hi'), recorded()], { lease })
+    line.stall('answers')
+    const [begun] = await store.commit([begin])
+    expect(begun).toMatchObject({ kind: 'appended', seq: 6, fence: expect.any(Number) as number })
+    const fence = begun?.kind === 'appended' ? begun.fence : undefined
+    line.stall('answers')
+    const release = { lease: { kind: 'release', fence } }
+    const end = await plan(beside, [succeeded('found'), ended()], release)
+    expect(await store.commit([end])).toMatchObject([{ kind: 'appended', seq: 8, fence }])
+    expect((await readPage(beside)).messages[0]).toMatchObject({ progress: { status: 'ended' } })
+    // Nobody has it now.
+    const again = await plan(beside, [say('Next', parseMessageId('next'))], { lease })
+    expect(await store.commit([again])).toMatchObject([{ kind: 'appended', seq: 9 }])
+  })
+
+  it('[LG3b] says that a commit is in doubt while nobody can be asked, and finds it when it is brought again', async () => {
+    const { line, store, beside } = await openStores()
+    await append(store, [message(1)])
+    const commits = [await plan(beside, [message(2)])]
+    line.stall('answers')
+    const told = store.commit(commits).catch((error: unknown) => error)
+    await expect.poll(async () => (await beside.readThread(thread))?.seq, { interval: 5 }).toBe(2)
+    line.stall('all')
+    expect(await told).toMatchObject({ code: 'store-unreachable', isInDoubt: true })
+    // As a run does it, which waits for the store.
+    expect(await store.commit(commits).catch((error: unknown) => error)).toMatchObject({
+      isInDoubt: true,
+    })
+    line.restore()
+    expect(await store.commit(commits)).toMatchObject([{ kind: 'appended', firstSeq: 2, seq: 2 }])
+    expect((await readPage(beside)).messages).toHaveLength(2)
+  })
+
+  it('[LG3a] costs a reader one limit: the next ones do not meet it again', async () => {
+    const { line, store } = await openStores({ ...quick, poolSize: 6 })
+    await Promise.all(Array.from({ length: 20 }, () => store.readThread(thread)))
+    line.stall('now')
+    const began = performance.now()
+    expect(await store.readThread(thread)).toMatchObject({ id: thread })
+    for (let read = 0; read < 10; read++) await store.readThread(thread)
+    expect(performance.now() - began).toBeLessThan(2 * 500 + 1_000)
+  })
+
+  it('[LG3a] refuses readers at once while it is known that nobody answers', async () => {
+    const { line, store } = await openStores()
+    line.stall('all')
+    const readers = Array.from({ length: 30 }, () =>
+      store.readThread(thread).catch((error: unknown) => error),
+    )
+    const began = performance.now()
+    for (const told of await Promise.all(readers)) {
+      expect(told).toMatchObject({ code: 'store-unreachable' })
+    }
+    expect(performance.now() - began).toBeLessThan(10_000)
+    line.restore()
+    await expect.poll(() => store.readThread(thread).catch(() => null)).not.toBeNull()
+  })
+})
+
+describe('a server process that stands still', () => {
+  it('[LG3b LG1] is left behind; what it does when it goes on changes nothing', async ({
+    skip,
+  }) => {
+    const { database, store, beside } = await openStores()
+    await append(store, [message(1)])
+    const client = await database.connect()
+    const writers = `SELECT pid FROM pg_stat_activity WHERE application_name = 'holdfast'
+      AND datname = current_database() AND query LIKE 'WITH input%'`
+    const pids = (await waitFor<{ pid: number }>(client, writers)).map(({ pid }) => pid)
+    const signal = (name: 'SIGSTOP' | 'SIGCONT') => pids.map((pid) => process.kill(pid, name))
+    try {
+      signal('SIGSTOP')
+    } catch {
+      skip('The PostgreSQL of the tests runs elsewhere, or under an account that is not ours.')
+    }
+    onTestFinished(() => {
+      try {
+        signal('SIGCONT')
+      } catch {
+        // It has ended.
+      }
+    })
+    expect(await append(store, [message(2)])).toMatchObject({ firstSeq: 2, seq: 2 })
+    signal('SIGCONT')
+    await waitFor(
+      client,
+      `SELECT FROM pg_stat_activity WHERE pid IN (${pids.join()})`,
+      (rows) => rows.length === 0,
+    )
+    expect((await beside.readThread(thread))?.seq).toBe(2)
+    expect((await readPage(beside)).messages).toHaveLength(2)
+  })
+})
+
+describe('a listening connection that falls silent', () => {
+  it('[RS2 RS7] is noticed and replaced, and whoever follows reads again', async () => {
+    const { line, store, beside } = await openStores()
+    const { notifications, until } = watchStore(store)
+    const isEverything = (notification: ChangeNotification) => notification.threadId === null
+    await until(isEverything)
+    expect(store.problem?.()).toBeNull()
+    line.stall('now')
+    line.restore()
+    await append(beside, [message(1)])
+    const before = notifications.length
+    await until((notification) => isEverything(notification) && notifications.length > before)
+    await append(beside, [message(2)])
+    await until((notification) => notification.threadId === thread && notification.seq === 2)
+  })
+})

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { type ChatServerOptions, startChatServer } from './chat-server.ts'
+
+const million = 1_000_000
+interface Page {
+  readonly results: readonly { readonly id: string }[]
+  readonly nextCursor: string | null
+  readonly hasMore: boolean
+}
+
+async function startWithThread(id: string, sizes: readonly number[], options?: ChatServerOptions) {
+  const server = await startChatServer(() => [{ text: 'Hello.' }], options)
+  const messages = sizes.flatMap((size, turn) => [
+    { id: `${id}-u${turn}`, role: 'user', parts: [{ type: 'text', text: 'Look it up.' }] },
+    {
+      id: `${id}-a${turn}`,
+      role: 'assistant',
+      parts: [
+        ...Array.from({ length: Math.ceil(size / million) }, (_, call) => ({
+          type: 'tool-look_up',
+          toolCallId: `${id}-${turn}-${call}`,
+          state: 'output-available',
+          input: {},
+          output: `${call}`.repeat(Math.min(size, million)),
+        })),
+        { type: 'text', text: `Found ${turn}.` },
+      ],
+    },
+  ])
+  const response = await fetch(`${server.url}/api/import?format=ui`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-owner': 'ana' },
+    body: JSON.stringify({ threads: [{ id, messages }] }),
+  })
+  await response.text()
+  expect(response.status).toBe(200)
+  return server
+}
+
+const formats = ['format=ui', 'format=vercel', 'format=entities', 'format=chat', 'format=ledger']
+
+it.each([...formats, 'vercel_format=true', 'vercel_format=false'])(
+  '[OP7a] a page with %s ends at a message when it has enough bytes, and the pages are the thread',
+  async (format) => {
+    const { url } = await startWithThread(
+      't',
+      Array.from({ length: 12 }, () => million),
+    )
+    const ids: string[] = []
+    let pages = 0
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const place = cursor === '' ? '' : `&cursor=${cursor}`
+      const text = await (await fetch(`${url}/api/threads/t/messages?${format}${place}`)).text()
+      expect(text.length).toBeLessThan(5 * million)
+      const { next_cursor: older, ...page } = JSON.parse(text) as Page & {
+        readonly next_cursor?: string | null
+      }
+      expect(page.results.length).toBeGreaterThan(0)
+      ids.push(...page.results.map(({ id }) => id))
+      cursor = older === undefined ? page.nextCursor : older
+      pages++
+    }
+    expect(pages).toBeGreaterThanOrEqual(3)
+    expect(new Set(ids).size).toBe(ids.length)
+    // Entity rows have one for the results of each turn as well.
+    expect(ids.length).toBe(/entities|=false/.test(format) ? 48 : 24)
+  },
+)
+
+it('[OP7a] a turn that is too large comes without its results, and says where they are', async () => {
+  const { url } = await startWithThread('t', [6 * million])
+  const pageText = await (await fetch(`${url}/api/threads/t/messages?results=full`)).text()
+  expect(pageText.length).toBeLessThan(20_000)
+  const lazy = { bytes: million + 2, href: expect.stringContaining('/tool-calls/') as string }
+  const page = JSON.parse(pageText) as {
+    readonly results: readonly { readonly parts: readonly { readonly output?: unknown }[] }[]
+  }
+  const outputs = page.results[0]?.parts.flatMap(({ output }) =>
+    output === undefined ? [] : [output],
+  )
+  expect(outputs).toEqual(Array.from({ length: 6 }, () => ({ 'holdfast:lazy': lazy })))
+  const hrefs = [...pageText.matchAll(/"href":"([^"]+)"/g)].map(([, href]) => href)
+  const call = (await (await fetch(`${url}${hrefs[2]}`)).json()) as { readonly result: string }
+  expect(call.result).toBe('2'.repeat(million))
+
+  const turnId = 't-a0'
+  for (const path of [
+    `/api/chat/t/stream?message=${turnId}`,
+    `/api/chat/t/stream?message=${turnId}&protocol=data-stream`,
+    `/api/messages/${turnId}/tool-calls`,
+  ]) {
+    const text = await (await fetch(`${url}${path}`)).text()
+    expect([path, text.length < 20_000]).toEqual([path, true])
+    expect([path, text.match(/holdfast:lazy/g)?.length]).toEqual([path, 6])
+  }
+  const events = await fetch(`${url}/api/threads/t/events`)
+  const reader = (events.body as ReadableStream<Uint8Array>).getReader()
+  let frames = ''
+  while (!frames.includes('"turn"')) {
+    frames += new TextDecoder().decode((await reader.read()).value)
+  }
+  await reader.cancel()
+  expect(frames.match(/"omitted"/g)).toHaveLength(6)
+})
+
+/** Sends a request and takes nothing of the answer. */
+async function askAndStop(url: string, path: string, owner: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nx-owner: ${owner}\r\n\r\n`)
+  await once(socket, 'readable')
+  return socket
+}
+
+it('[OP7a] who does not take what was sent is refused more, with 429 and a time, and nobody else', async () => {
+  const sizes = Array.from({ length: 12 }, () => million)
+  const { url } = await startWithThread('t', sizes, {
+    handler: {
+      authenticate: (request) => ({ id: request.headers.get('x-owner') ?? 'ben' }),
+      limits: { unreadBytesPerOwner: 500_000 },
+    },
+  })
+  const ask = (owner: string, to: string) => fetch(`${url}${to}`, { headers: { 'x-owner': owner } })
+  const path = '/api/threads/t/messages?limit=1'
+  const socket = await askAndStop(url, '/api/threads/t/events', 'ana')
+  let refused = await ask('ana', '/api/chat/none/stream')
+  // The buffers of the system take the first of it.
+  while (refused.status === 204) refused = await ask('ana', '/api/chat/none/stream')
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(await refused.json()).toMatchObject({ error: { code: 'too-many' } })
+  expect((await ask('ana', path)).status).toBe(429)
+  expect((await ask('ana', '/api/threads/t/events')).status).toBe(429)
+  expect((await ask('ana', '/api/chat/t/stream')).status).toBe(429)
+  expect((await ask('ben', '/api/threads/t')).status).toBe(404)
+  expect((await ask('ben', '/api/chat/none/stream')).status).toBe(204)
+  socket.destroy()
+  let answer = await ask('ana', path)
+  while (answer.status === 429) answer = await ask('ana', path)
+  expect(answer.status).toBe(200)
+  await answer.body?.cancel()
+})
+
+it('[OP7a] refuses more streams than the process may have, whoever asks', async () => {
+  const { url } = await startWithThread('t', [], {
+    handler: {
+      authenticate: (request) => ({ id: request.headers.get('x-owner') ?? 'ben' }),
+      limits: { followers: 1 },
+    },
+  })
+  const create = await fetch(`${url}/api/threads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"id":"of-ben"}',
+  })
+  expect(create.status).toBe(201)
+  const open = await fetch(`${url}/api/threads/of-ben/events`)
+  const second = await fetch(`${url}/api/chat/of-ben/stream`)
+  expect([open.status, second.status, second.headers.get('retry-after')]).toEqual([200, 429, '5'])
+  await open.body?.cancel()
+})
+
+it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async () => {
+  const stallMs = 400
+  const { url, holdfast } = await startWithThread(
+    't',
+    Array.from({ length: 40 }, () => million),
+    { stallMs },
+  )
+  const trickle = await askAndStop(url, '/api/threads/t/events', 'ben')
+  const closed = once(trickle, 'close')
+  const timer = setInterval(() => void trickle.read(1), 20)
+  onTestFinished(() => clearInterval(timer))
+  while (holdfast.metrics().followers > 0) await sleep(20)
+  clearInterval(timer)
+  trickle.resume()
+  await closed
+
+  const steady = await fetch(`${url}/api/threads/t/messages?limit=8`)
+  const reader = (steady.body as ReadableStream<Uint8Array>).getReader()
+  let bytes = 0
+  const began = performance.now()
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    bytes += piece.value.length
+    if (performance.now() - began < stallMs * 2) await sleep(20)
+  }
+  expect(bytes).toBe(Number(steady.headers.get('content-length')))
+})

@@ -1,0 +1,81 @@
+import { HoldfastError } from '../../src/core/holdfast-error.ts'
+import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
+import { createCommitter } from '../../src/engine/committer.ts'
+import { memory } from '../../src/store/memory/memory-store.ts'
+import { type Append, type PlannedCommit, planCommit } from '../../src/store/plan-commit.ts'
+import type { AppendResult, Store } from '../../src/store/store.ts'
+import { createScriptedClock } from './scripted-clock.ts'
+
+/** What the store does with the next group; without it, what the memory store does. */
+export type Reaction = (plans: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
+
+/** A committer over a store of which each reaction can be chosen. */
+export function openCommitter() {
+  const clock = createScriptedClock()
+  const inner = memory({ now: clock.now })
+  const groups: string[][] = []
+  const seen: (readonly [number, number])[] = []
+  let react: Reaction | null = null
+  const store: Store = {
+    ...inner,
+    commit(plans) {
+      groups.push(plans.map(({ append }) => append.threadId))
+      return react === null ? inner.commit(plans) : react(plans)
+    },
+  }
+  const committer = createCommitter(store, clock, {
+    committed: (appends, events) => seen.push([appends, events]),
+  })
+  const told = new Map<string, string>()
+  const fences = new Map<string, number>()
+  const submit = (name: string, append: Partial<Append> = {}) => {
+    void committer.submit(plan(name, append)).then(
+      (result) => told.set(name, result.kind),
+      (error: unknown) =>
+        told.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
+    )
+  }
+  return {
+    clock,
+    committer,
+    groups,
+    seen,
+    submit,
+    /** A message of a person: it makes the thread and takes the lease. */
+    person: (name: string) => submit(name),
+    /** A write of a run that holds the lease. The threads of runs are there. */
+    run: (name: string) => submit(name, { lease: { kind: 'hold', fence: fences.get(name) ?? 0 } }),
+    until: (next: Reaction | null) => void (react = next),
+    told: () => Object.fromEntries(told),
+    stored: async (name: string) => (await inner.readThread(parseThreadId(name)))?.seq ?? null,
+    commitDirectly: (plans: readonly PlannedCommit[]) => inner.commit(plans),
+    createRunning: async (...names: readonly string[]) => {
+      const lease = {
+        kind: 'acquire',
+        holder: 'h',
+        ttlMs: 600_000,
+        turnId: parseMessageId('m'),
+      } as const
+      const results = await inner.commit(names.map((name) => plan(name, { lease, events: [] })))
+      for (const [index, result] of results.entries()) {
+        if (result.kind === 'appended') fences.set(names[index] as string, result.fence ?? 0)
+      }
+    },
+  }
+}
+
+function plan(name: string, change: Partial<Append>): PlannedCommit {
+  const message = { type: 'message-added', role: 'user', at: 1, parts: [] } as const
+  const planned = planCommit({
+    threadId: parseThreadId(name),
+    events: [{ ...message, messageId: parseMessageId(`u-${name}`) }],
+    expectedSeq: 0,
+    create: { ownerId: parseOwnerId('o'), title: '', at: 1 },
+    ...change,
+  })
+  if ('kind' in planned) throw new Error(planned.kind)
+  return planned
+}
+
+export const temporary = () => new HoldfastError('store-locked', 'Locked.', { isTemporary: true })
+export const inDoubt = () => new HoldfastError('store-failed', 'Nobody knows.')

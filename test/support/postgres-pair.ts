@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { typeStripping } from './type-stripping.ts'
+
+/** Two real servers: a primary, and a standby that streams from it. */
+export interface PostgresPair {
+  /** A superuser's: first the primary's. */
+  readonly urls: readonly [string, string]
+  /** As a crash does: connections break, and nobody is at its address any more. */
+  stopPrimary(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** They end with `stop()`, or with this process, however that ends. */
+export async function startPostgresPair(): Promise<PostgresPair> {
+  const keeper = spawn(
+    process.execPath,
+    [...typeStripping, join(import.meta.dirname, 'postgres-pair-keeper.ts')],
+    { detached: true, stdio: ['pipe', 'pipe', 'pipe'] },
+  )
+  let complaints = ''
+  keeper.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  const exited = once(keeper, 'close')
+  const lines = createInterface(keeper.stdout)
+  const nextLine = () => once(lines, 'line').then(([line]) => String(line))
+  const ready = await Promise.race([nextLine(), exited.then(() => undefined)])
+  if (ready === undefined) throw new Error(`No two servers could be started.\n${complaints.trim()}`)
+  const { urls } = JSON.parse(ready) as { readonly urls: readonly [string, string] }
+  return {
+    urls,
+    async stopPrimary() {
+      const stopped = nextLine()
+      keeper.stdin.write('stop-primary\n')
+      await stopped
+    },
+    async stop() {
+      keeper.stdin.end()
+      await exited
+    },
+  }
+}
