@@ -18,7 +18,7 @@ const { values } = parseScriptArguments({
   usage: `npm test
 npm run check
 
-Format, lint, types, then the tests: all of them and, on each older Node that is promised, those that
+Format, lint, known faults of dependencies, types, then the tests: all of them and, on each older Node that is promised, those that
 depend on it; with --quick (npm run check) only those beside the sources.`,
   options: { quick: { type: 'boolean', default: false } },
 })
@@ -29,6 +29,10 @@ let counts = noTests
 const stages: readonly Stage[] = [
   { name: 'format', run: () => runCommand('oxfmt', ['--check', '.']) },
   { name: 'lint', run: () => runCommand('oxlint', []) },
+  {
+    name: 'known faults of dependencies',
+    run: () => runCommand(process.execPath, [join(import.meta.dirname, 'audit-lockfile.ts')]),
+  },
   { name: 'types', run: () => runCommand('tsc', ['-p', 'tsconfig.json']) },
   { name: 'types of the pure folders', run: () => runCommand('tsc', ['-p', 'tsconfig.pure.json']) },
   {

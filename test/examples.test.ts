@@ -23,7 +23,7 @@ async function chat(
     new Request(url('/api/chat'), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ id: 'first', messages: [message] }),
+      body: JSON.stringify({ id: 'the-first-thread-of-all', messages: [message] }),
     }),
   )
   expect(response.status).toBe(200)
@@ -47,7 +47,9 @@ describe('examples/next-route', () => {
         output: { city: 'Paris', temperatureC: 21, condition: 'Sunny' },
       }),
     )
-    const page = await route.GET(new Request(url('/api/threads/first/messages'), { headers }))
+    const page = await route.GET(
+      new Request(url('/api/threads/the-first-thread-of-all/messages'), { headers }),
+    )
     const { results } = (await page.json()) as { results: readonly { role: string }[] }
     expect(results.map(({ role }) => role)).toEqual(['assistant', 'user'])
   })
@@ -56,7 +58,10 @@ describe('examples/next-route', () => {
     const list = url('/api/threads')
     expect((await route.GET(new Request(list))).status).toBe(401)
     const other = { 'x-demo-user': 'bob' }
-    const gone = new Request(url('/api/threads/first'), { method: 'DELETE', headers: other })
+    const gone = new Request(url('/api/threads/the-first-thread-of-all'), {
+      method: 'DELETE',
+      headers: other,
+    })
     expect((await route.DELETE(gone)).status).toBe(404)
   })
 

@@ -73,7 +73,7 @@ describe('examples/own-loop', () => {
     const { createApp } = await import('../examples/own-loop/proxy.ts')
     const app = createApp(new URL(`http://127.0.0.1:${port}/`))
     const user = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }
-    const request = post({ id: 't', messages: [user] })
+    const request = post({ id: 'a-thread-of-tenant-a', messages: [user] })
     request.headers.set('x-tenant', 'a')
     expect(await (await app(request)).text()).toContain('Hello.')
     expect(tenants).toEqual(['a'])

@@ -1,4 +1,5 @@
 import type { Handler } from '../server/create-handler.ts'
+import { safetyHeaders } from '../server/safety-headers.ts'
 
 /** Stands before a handler and knows what is still being answered. */
 export interface DrainGate {
@@ -17,7 +18,8 @@ export function createDrainGate(handler: Handler): DrainGate {
       if (request.method === 'GET') return handler(request)
       if (isShut) {
         const error = { code: 'closing', message: 'This server is closing. Try again in a moment.' }
-        return Response.json({ error }, { status: 503, headers: { 'retry-after': '1' } })
+        const headers = { ...safetyHeaders, 'retry-after': '1' }
+        return Response.json({ error }, { status: 503, headers })
       }
       // The listener aborts the request when its answer is out, or when nobody wants it any more.
       const answered = new Promise<void>((resolve) => {

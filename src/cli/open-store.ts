@@ -29,7 +29,7 @@ export async function openStore({ db, env, file }: StoreChoice): Promise<Store> 
   if (existsSync(name) && statSync(name).isDirectory()) {
     throw new CliError(`${name} is a folder. Name a file with --db or HOLDFAST_DB.`)
   }
-  if (!existsSync(dirname(name))) {
+  if (statSync(dirname(name), { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new CliError(`There is no folder ${dirname(name)}. Make it, or choose another with --db.`)
   }
   const { sqlite } = await import('../store/sqlite/index.ts')

@@ -3,6 +3,7 @@ import { createHoldfast } from '../engine/create-holdfast.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
 import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
+import { pageSafetyHeaders, withSafetyHeaders } from '../server/safety-headers.ts'
 import { chooseAuthentication } from './authentication.ts'
 import { CliError } from './cli-error.ts'
 import { createDrainGate } from './drain-gate.ts'
@@ -71,6 +72,11 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
 
   const log = createServeLog(logKind, terminal)
   const store = await openStore({ db: values.db, env, file: 'any' })
+  // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
+  await store.findAbandonedRuns(1).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
   const tools = engine.tools === undefined ? own : undefined
   const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
   const handler = createHandler(holdfast, {
@@ -82,8 +88,6 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   })
   const gate = createDrainGate(withPages(handler, pages))
   try {
-    // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
-    await store.findAbandonedRuns(1)
     const listening = await start(gate.handler, { port, host, onError: log.fault })
     const stopped = waitForSignal((signal) => process.exit(signal === 'SIGINT' ? 130 : 143))
     terminal.print(`Holdfast is listening on ${listening.url}`)
@@ -116,7 +120,7 @@ const withPages =
     const { pathname } = new URL(request.url)
     const isApi = pathname === '/api' || pathname.startsWith('/api/')
     const page = isApi ? null : await pages?.(request)
-    return page ?? handler(request)
+    return page == null ? handler(request) : withSafetyHeaders(page, pageSafetyHeaders)
   }
 
 async function start(handler: Handler, options: ListenOptions): Promise<Listening> {

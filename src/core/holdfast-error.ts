@@ -26,6 +26,8 @@ export type ErrorCode =
   /** The disk of the database is full. */
   | 'store-full'
   | 'store-failed'
+  /** The file of the database is no longer there, or is another one: needs a restart. */
+  | 'store-replaced'
 
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'

@@ -144,18 +144,18 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     newCallId,
   })
 
-  const repeat = (everyMs: number, work: () => Promise<unknown>): (() => void) => {
+  const repeat = (firstMs: number, everyMs: number, work: () => Promise<unknown>): (() => void) => {
     let isOver = false
     let cancel = () => {}
-    const next = () => {
+    const next = (ms: number) => {
       if (isOver) return
-      cancel = clock.after(everyMs, () => {
+      cancel = clock.after(ms, () => {
         work()
           .catch((error: unknown) => emit({ type: 'recovery-failed', error }))
-          .finally(next)
+          .finally(() => next(everyMs))
       })
     }
-    next()
+    next(firstMs)
     return () => {
       isOver = true
       cancel()
@@ -172,8 +172,11 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       ),
     )
   }
-  const stopHeart = repeat(Math.ceil(chosen.leaseMs / 3), heartbeat)
-  const stopRecovery = chosen.recoverEveryMs > 0 ? repeat(chosen.recoverEveryMs, recover) : () => {}
+  const heartbeatMs = Math.ceil(chosen.leaseMs / 3)
+  const stopHeart = repeat(heartbeatMs, heartbeatMs, heartbeat)
+  // The first look is now: what the process before left behind must not wait for an interval to pass.
+  const stopRecovery =
+    chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
   const unwatch = store.watch(({ threadId, stop }) => {
     if (stop !== true || threadId === null) return

@@ -149,6 +149,10 @@ export function createEngine(parts: EngineParts): Engine {
     append: async (request) => (await write(request)).result,
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns } = begin
+      const own = runs.get(threadId)
+      if (own !== undefined && isUnderWay(own, expectedSeq)) {
+        return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
+      }
       const release = hub.keep(threadId)
       let run: StartedRun | undefined
       try {
@@ -172,6 +176,13 @@ export function createEngine(parts: EngineParts): Engine {
     },
   }
 }
+
+/**
+ * A run of this process is late, not dead, whatever a clock says of its lease: one that jumped, or one that went on while
+ * the process was busy. A thread that ends before the run's own place is another one, made anew under its id.
+ */
+const isUnderWay = ({ ledger: { turn } }: LiveRun, seq: Seq): boolean =>
+  turn.progress.status === 'running' && turn.lastSeq <= seq
 
 const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
   events.map((event, index) => ({ ...event, seq: first + index }))

@@ -47,7 +47,12 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
     }
     const id = old !== undefined && isValid(old) && isFree(old) ? old : derive(0)
     if (old !== undefined && id !== old) {
-      const why = isValid(old) ? 'is in use' : 'is not valid'
+      // What else this import has is its own; that another thread has an id is not told, as it may be another owner's (HT2).
+      const why = !isValid(old)
+        ? 'is not valid'
+        : used[kind].has(old)
+          ? 'is in use'
+          : 'was not kept'
       mend(`The ${kind} id ${JSON.stringify(old.slice(0, 80))} ${why}: it became ${id}.`)
     }
     used[kind].add(id)

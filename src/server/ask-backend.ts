@@ -67,8 +67,11 @@ export class BackendRefusal extends HoldfastError {
   }
 }
 
-/** The backend's answer as chunks; throws what it is if it is not one. */
-export async function openChunks(response: Response): Promise<ReadableStream<StreamChunk>> {
+/** The backend's answer as chunks, none of more bytes than `maxBytes`; throws what it is if it is not one. */
+export async function openChunks(
+  response: Response,
+  maxBytes: number,
+): Promise<ReadableStream<StreamChunk>> {
   const { status, body, headers } = response
   if (status >= 400 && status < 500) throw new BackendRefusal(await copyRefusal(response))
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -83,7 +86,7 @@ export async function openChunks(response: Response): Promise<ReadableStream<Str
         : `The backend answered ${status}${where}.`,
     )
   }
-  const [first, bytes] = await peek(body)
+  const [first, bytes] = await peek(boundLines(body, maxBytes))
   // Some backends send one protocol under the other's header: what it begins with tells.
   const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
   return isEvents
@@ -94,13 +97,50 @@ export async function openChunks(response: Response): Promise<ReadableStream<Str
 const isNoStream = /^(text\/html|application\/(json|xml|xhtml\+xml|pdf)|text\/xml|image\/.*)$/
 
 async function copyRefusal(response: Response): Promise<Response> {
-  const text = (await response.text()).slice(0, longestRefusal)
+  const text = await readStart(response.body, longestRefusal)
   const headers = new Headers()
   for (const name of refusalHeaders) {
     const value = response.headers.get(name)
     if (value !== null) headers.set(name, value)
   }
   return new Response(text, { status: response.status, headers })
+}
+
+async function readStart(
+  body: ReadableStream<Uint8Array> | null,
+  maxBytes: number,
+): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const piece of body ?? []) {
+    text += decoder.decode(piece.subarray(0, maxBytes - size), { stream: true })
+    size += piece.byteLength
+    // Leaving the loop lets the rest go.
+    if (size >= maxBytes) break
+  }
+  return text
+}
+
+/** A line is kept until it ends: one that never does must not take all there is. */
+function boundLines(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): ReadableStream<Uint8Array> {
+  const lineFeed = 10
+  let size = 0
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        const last = piece.lastIndexOf(lineFeed)
+        size = last === -1 ? size + piece.byteLength : piece.byteLength - last - 1
+        if (size > maxBytes) {
+          throw new HoldfastError('backend', `The backend sent a line of over ${maxBytes} bytes.`)
+        }
+        controller.enqueue(piece)
+      },
+    }),
+  )
 }
 
 async function peek(

@@ -1,3 +1,4 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
@@ -13,6 +14,8 @@ import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 export interface ServerContext {
   readonly holdfast: Holdfast
   readonly limits: Limits
+  /** Whether people are told apart, so that one must not take away a name that another would use. */
+  readonly hasOwners: boolean
   readonly keepAliveMs: number
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
@@ -29,6 +32,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
   return {
     holdfast,
     limits,
+    hasOwners: options.authenticate !== undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
@@ -95,8 +99,27 @@ export async function readOwned(
 
 /** Another owner's thread is as if it were not there (HT2). */
 export function asOwned(thread: ThreadRecord | null, { ownerId }: RouteRequest): ThreadRecord {
-  if (thread === null || thread.ownerId !== ownerId) throw notFound('thread')
+  if (!isOwned(thread, { ownerId })) throw notFound('thread')
   return thread
+}
+
+export const isOwned = (
+  thread: ThreadRecord | null,
+  { ownerId }: Pick<RouteRequest, 'ownerId'>,
+): thread is ThreadRecord => thread !== null && thread.ownerId === ownerId
+
+const leastMadeUp = 16
+
+/**
+ * Thread ids are one name space for all owners: a short name that one client takes is gone for everybody else, and
+ * whether it is gone says that somebody has it. So what is not there, and what is another's, is refused alike (HT2).
+ */
+export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void {
+  if (!hasOwners || Array.from(id).length >= leastMadeUp) return
+  throw new HoldfastError(
+    'bad-id',
+    `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Leave it out and one is made for you.`,
+  )
 }
 
 /** A query parameter that may be there once. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { safetyHeaders } from './safety-headers.ts'
 
 /** The one table from what went wrong to what a client is told (HT1). */
 const statuses: Readonly<Record<ErrorCode, number>> = {
@@ -24,6 +25,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-unreachable': 503,
   'store-full': 503,
   'store-failed': 503,
+  'store-replaced': 503,
 }
 
 /** What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. */
@@ -49,6 +51,7 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
   const headers = {
+    ...safetyHeaders,
     ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
     ...(status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {}),
   }

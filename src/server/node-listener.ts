@@ -12,6 +12,7 @@ import { listenRules, nodeListenerRules } from './option-rules.ts'
 import { rememberPeer } from './peer-address.ts'
 import { refuseSocket } from './refuse-socket.ts'
 import { parseHost } from './request-host.ts'
+import { safetyHeaders } from './safety-headers.ts'
 
 export interface Listening {
   readonly url: string
@@ -36,7 +37,7 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
   server.on('connect', (_, socket) => refuseSocket(new Error('A tunnel was asked for.'), socket))
   server.on('checkExpectation', (_, outgoing: ServerResponse) => {
     const error = { code: 'bad-request', message: 'What "expect" asks for is not done here.' }
-    outgoing.writeHead(417, { 'content-type': 'application/json' })
+    outgoing.writeHead(417, { 'content-type': 'application/json', ...safetyHeaders })
     outgoing.end(JSON.stringify({ error }))
   })
   await new Promise<void>((resolve, reject) => {

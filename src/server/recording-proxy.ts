@@ -1,5 +1,4 @@
-import { callback, checkOptions, type OptionTable } from '../core/check-options.ts'
-import { toReadableThrown } from '../core/error-text.ts'
+import { callback, checkOptions, oneOfWords, type OptionTable } from '../core/check-options.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import type { RecordRequest } from '../engine/record-request.ts'
 import type { Json } from '../core/json.ts'
@@ -14,17 +13,19 @@ import {
   toBackendError,
   toBackendHeaders,
 } from './ask-backend.ts'
+import { answer } from './answer.ts'
+import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type Reply, withReply } from './chat-response.ts'
 import { createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
-import { checkOrigin, identify } from './guard.ts'
+import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { notFound, toErrorResponse } from './http-error.ts'
+import { notFound } from './http-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
 import { toKnownTurn } from '../engine/known-turn.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
-import { checkText, runActive, toSend } from './routes/chat.ts'
+import { checkText, inPlace, runActive, toSend } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { readTurn } from '../engine/engine.ts'
 import { toToolOutput } from '../engine/add-tool-outputs.ts'
@@ -39,6 +40,13 @@ export interface RecordingProxyOptions extends HandlerOptions {
    * @default defaultForwardHeaders: who asks (`authorization`, `cookie`), the language, and trace ids
    */
   readonly forwardHeaders?: ForwardHeaders
+  /**
+   * Whose history the backend is sent in `messages`. `ledger`: what is stored, in the format that the client speaks, at
+   * most the last thousand messages, with the client's newest message at the end. `client`: the body as it came, with
+   * whatever the client says was said before.
+   * @default 'ledger'
+   */
+  readonly history?: ForwardedHistory
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
@@ -51,10 +59,13 @@ const proxyRules: OptionTable<ProxyOnly> = {
       (Array.isArray(value) && value.every((name) => typeof name === 'string')),
     default: 'who asks, the language and trace ids',
   },
+  history: oneOfWords(['ledger', 'client'], '"ledger"'),
   fetch: callback('the global fetch'),
 }
 type ProxyOnly = {
-  readonly [Name in 'target' | 'forwardHeaders' | 'fetch']: RecordingProxyOptions[Name] | undefined
+  readonly [Name in 'target' | 'forwardHeaders' | 'history' | 'fetch']:
+    | RecordingProxyOptions[Name]
+    | undefined
 }
 
 /** A backend that has not begun to answer by then is waited for with an open stream; its refusal is then an error in it. */
@@ -68,35 +79,44 @@ const patienceMs = 10_000
  * beside it.
  */
 export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOptions): Handler {
-  const { target, forwardHeaders, fetch: asking, ...others } = given
-  checkOptions('createRecordingProxy', { target, forwardHeaders, fetch: asking }, proxyRules)
+  const { target, forwardHeaders, history, fetch: asking, ...others } = given
+  const own = { target, forwardHeaders, history, fetch: asking }
+  checkOptions('createRecordingProxy', own, proxyRules)
   const options = checkHandlerOptions(others, 'createRecordingProxy')
   const context = createServerContext(holdfast, options)
   const ask = asking ?? fetch
   const forward = forwardHeaders ?? defaultForwardHeaders
-  return async (request) => {
-    const url = new URL(request.url)
-    try {
-      checkOrigin(request, url, options)
+  return (request) =>
+    answer(request, options, async (answering) => {
+      const { url } = answering
+      answering.route = 'recording-proxy'
       const route = { request, url, params: {}, ownerId: await identify(request, options) }
-      return await withReply(context, route, async (reply) => {
+      return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
         const chat = parseSending(body)
         checkText(chat, context.limits.textChars)
         const { recorded, sent } = await toRecord(context, route, chat)
-        const backend = askLater(() =>
-          ask(
+        const { store } = holdfast
+        const backend = askLater(async () => {
+          const forwarded =
+            history === 'client'
+              ? body
+              : await toBackendBody({ store, body, chat, sdk: sdkOf(url) })
+          const response = await ask(
             new Request(target, {
               method: 'POST',
               headers: toBackendHeaders(request.headers, forward),
-              body: JSON.stringify(body),
+              body: JSON.stringify(forwarded),
               // A redirect would be followed by another method and without the headers that say who asks.
               redirect: 'manual',
             }),
-          ),
-        )
-        const recording = await holdfast.record(backend.chunks, recorded)
+          )
+          return openChunks(response, context.limits.importBytes)
+        })
         const { threadId } = chat
+        const recording = await inPlace(context, route, threadId, () =>
+          holdfast.record(backend.chunks, recorded),
+        )
         switch (recording.kind) {
           case 'recording': {
             // The reader reads the ledger; this copy of the stream is nobody's.
@@ -117,10 +137,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
             throw notFound('thread')
         }
       })
-    } catch (thrown) {
-      return toErrorResponse(toReadableThrown(thrown))
-    }
-  }
+    })
 }
 
 type Sending = Extract<ChatRequest, { readonly kind: 'send' | 'answers' }>
@@ -167,12 +184,12 @@ interface Backend {
 }
 
 /** The backend is asked only once the message is stored, and not at all if it was refused. */
-function askLater(ask: () => Promise<Response>): Backend {
+function askLater(ask: () => Promise<ReadableStream<StreamChunk>>): Backend {
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
   const opened = Promise.withResolvers<Response | null>()
   const open = async () => {
     try {
-      const chunks = await openChunks(await ask())
+      const chunks = await ask()
       opened.resolve(null)
       return chunks.getReader()
     } catch (error) {

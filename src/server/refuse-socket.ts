@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { safetyHeaders } from './safety-headers.ts'
 
 const answers: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
@@ -23,6 +24,7 @@ export function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void
     [
       `HTTP/1.1 ${status}`,
       'content-type: application/json',
+      ...Object.entries(safetyHeaders).map(([name, value]) => `${name}: ${value}`),
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
       '',

@@ -44,14 +44,21 @@ export const newThreadHead = (ownerId: OwnerId, incarnation: string): ThreadHead
 /** By which a store judges whether a lease still binds. */
 export interface LeaseClock {
   readonly now: () => number
-  /** Whether the process behind a holder still lives; a dead one's lease counts as run out. */
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: IsHolderAlive
 }
 
+/**
+ * Whether the process behind a holder lives. True: it does, and its lease binds though it has run out, because the
+ * process was busy or a clock jumped. False: it is gone, and its lease need not run out. Undefined: nobody
+ * can know from here, and the time decides.
+ */
+export type IsHolderAlive = (holder: string) => boolean | undefined
+
+/** The one rule of whether a lease binds. A clock alone must not end the run of a process that is seen to live (CR2). */
 export const isHeld = (
   { holder, until }: Pick<ThreadHead, 'holder' | 'until'>,
   { now, isAlive }: LeaseClock,
-): boolean => holder !== null && (until ?? 0) > now() && isAlive(holder)
+): boolean => holder !== null && (isAlive(holder) ?? (until ?? 0) > now())
 
 /** Where an append stands, and as whom it writes. */
 export interface AppendClaim {

@@ -37,7 +37,7 @@ describe('importing again', () => {
     expect(first.mended).toEqual([
       {
         where: 'threads[1].messages[1]',
-        what: 'The message id "a" is in use: it became msg_2cdc19473a9f63b4.',
+        what: 'The message id "a" was not kept: it became msg_2cdc19473a9f63b4.',
       },
     ])
     const shown = [await shownOf(store, 'one'), await shownOf(store, 'two')]
@@ -80,7 +80,7 @@ describe('a thread', () => {
     expect(mended).toEqual([
       {
         where: 'threads[0]',
-        what: 'The thread id "mine" is in use: it became thr_6a549c1e81293f81.',
+        what: 'The thread id "mine" was not kept: it became thr_6a549c1e81293f81.',
       },
       {
         where: 'threads[1]',

@@ -47,7 +47,8 @@ export async function openSession(
   const session = { id, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
   const { id: told } = intake.fields
   if (told === undefined || id === told) return session
-  const why = wanted === told ? 'is in use' : 'is not valid'
+  // Not that somebody has it: an import must not tell what other owners have (HT2).
+  const why = wanted === told ? 'was not kept' : 'is not valid'
   const renamed = `The thread id ${JSON.stringify(told.slice(0, 80))} ${why}: it became ${id}.`
   return { ...session, renamed }
 }

@@ -102,7 +102,8 @@ export const damages: readonly Damage[] = [
     kind: 'stuck-turn',
     names: ['thread live', 'message b1'],
     sql: {
-      sqlite: `UPDATE threads SET lease_until = 1 WHERE id = 'live'`,
+      // Of a process that is seen to live it would bind all the same.
+      sqlite: `UPDATE threads SET lease_holder = 'gone', lease_until = 1 WHERE id = 'live'`,
       postgres: `UPDATE threads SET lease_until = now() - interval '1 minute' WHERE id = 'live'`,
     },
   },

@@ -115,7 +115,7 @@ describe.each(kinds)('holdfast import on %s', (kind) => {
       }),
     })
     const { out } = await importFile(join(folder, 'threads.json'), database)
-    expect(out).toContain('threads[1].messages[1]: The message id "a1" is in use')
+    expect(out).toContain('threads[1].messages[1]: The message id "a1" was not kept')
     const before = await exportAll(database)
     await importFile(join(folder, 'threads.json'), database)
     expect(await exportAll(database)).toBe(before)

@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
   readonly folder?: string
+  /** As another account. */
+  readonly uid?: number
   /** Stops reading what it writes after so many characters. */
   readonly reads?: number
 }
@@ -95,12 +97,13 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
   return folder
 }
 
-function start(args: readonly string[], { env, folder }: RunOptions): ChildProcess {
+function start(args: readonly string[], { env, folder, uid }: RunOptions): ChildProcess {
   const { PATH, HOME, SystemRoot, TMPDIR } = process.env
   const base = { PATH, HOME, SystemRoot, TMPDIR, HOLDFAST_DEMO_DELAY_MS: '0' }
   const flags = [...typeStripping, '--conditions=holdfast-source']
   return spawn(process.execPath, [...flags, executable, ...args], {
     cwd: folder,
+    ...(uid === undefined ? {} : { uid }),
     env: { ...base, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

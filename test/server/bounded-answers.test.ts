@@ -156,11 +156,11 @@ it('[OP7a] refuses more streams than the process may have, whoever asks', async 
   const create = await fetch(`${url}/api/threads`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: '{"id":"of-ben"}',
+    body: '{"id":"a-thread-of-bens-own"}',
   })
   expect(create.status).toBe(201)
-  const open = await fetch(`${url}/api/threads/of-ben/events`)
-  const second = await fetch(`${url}/api/chat/of-ben/stream`)
+  const open = await fetch(`${url}/api/threads/a-thread-of-bens-own/events`)
+  const second = await fetch(`${url}/api/chat/a-thread-of-bens-own/stream`)
   expect([open.status, second.status, second.headers.get('retry-after')]).toEqual([200, 429, '5'])
   await open.body?.cancel()
 })

@@ -48,24 +48,25 @@ describe('limits', () => {
   })
 
   it('[HT3] refuses more runs than an owner may have, and stores nothing of what it refuses', async () => {
+    const idOf = (name: string) => name.repeat(16)
     const { url, holdfast } = await startChatServer(script, {
       handler: {
         limits: { runsPerOwner: 2 },
         authenticate: (request) => ({ id: request.headers.get('x-owner') ?? 'one' }),
       },
     })
-    const open = [await send(url, 'a', 'hang'), await send(url, 'b', 'hang')]
-    expect(await codeOf(await send(url, 'c', 'hello'))).toEqual([429, 'too-many'])
-    expect((await fetch(`${url}/api/threads/c`)).status).toBe(404)
-    const other = await send(url, 'd', 'hello', { 'x-owner': 'two' })
+    const open = [await send(url, idOf('a'), 'hang'), await send(url, idOf('b'), 'hang')]
+    expect(await codeOf(await send(url, idOf('c'), 'hello'))).toEqual([429, 'too-many'])
+    expect((await fetch(`${url}/api/threads/${idOf('c')}`)).status).toBe(404)
+    const other = await send(url, idOf('d'), 'hello', { 'x-owner': 'two' })
     expect(other.status).toBe(200)
     await other.text()
     // Who reads does not matter: the place is free when the run is over.
-    await fetch(`${url}/api/chat/a/stop`, { method: 'POST' })
+    await fetch(`${url}/api/chat/${idOf('a')}/stop`, { method: 'POST' })
     await open[0]?.text()
-    await holdfast.settled('a' as never)
-    expect((await send(url, 'c', 'hello')).status).toBe(200)
-    await fetch(`${url}/api/chat/b/stop`, { method: 'POST' })
+    await holdfast.settled(idOf('a') as never)
+    expect((await send(url, idOf('c'), 'hello')).status).toBe(200)
+    await fetch(`${url}/api/chat/${idOf('b')}/stop`, { method: 'POST' })
   })
 
   it('[HT3] refuses more streams than an owner may have, and counts one that was left', async () => {

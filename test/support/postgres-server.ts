@@ -12,17 +12,23 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
+export interface PostgresOptions {
+  /** The folder of its programs. Default: those of npm, which have no `pg_dump` with them. */
+  readonly bin?: string
+}
+
 /**
  * Starts a real PostgreSQL with its usual durability, on a free port of 127.0.0.1, in a folder of its
  * own. It ends with `stop()`, or with this process, however that ends.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ bin }: PostgresOptions = {}): Promise<PostgresServer> {
   const keeper = spawn(
     process.execPath,
     [...typeStripping, join(import.meta.dirname, 'postgres-keeper.ts')],
     {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...(bin === undefined ? {} : { HOLDFAST_TEST_PG_BIN: bin }) },
     },
   )
   let complaints = ''

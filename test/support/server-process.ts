@@ -5,6 +5,7 @@ import { typeStripping } from './type-stripping.ts'
 
 export interface ServerProcess {
   readonly url: string
+  readonly pid: number
   /** What it has logged so far. */
   readonly logs: readonly Readonly<Record<string, unknown>>[]
   /** Resolves with the first log that fits, past or to come. */
@@ -53,6 +54,7 @@ export async function startServerProcess({
   void exited.then(() => started.reject(new Error(`The server did not start: ${trouble}`)))
   return {
     url: await started.promise,
+    pid: child.pid ?? 0,
     logs,
     async log(fits) {
       for (let from = 0; ;) {

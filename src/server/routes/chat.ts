@@ -9,7 +9,9 @@ import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
   asOwned,
+  checkMadeUpId,
   findThread,
+  isOwned,
   parameter,
   readOwned,
   type ServerContext,
@@ -49,15 +51,20 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       handle: async (request) =>
         withReply(context, request, async (reply) => {
           const message = parameter(request.url, 'message')
-          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault.
-          const thread = await holdfast.store.readThread(threadOf(request))
-          if (thread === null && message === undefined) return new Response(null, { status: 204 })
-          const { id } = asOwned(thread, request)
+          const messageId = message === undefined ? undefined : parseMessageId(message)
+          const id = threadOf(request)
+          const thread = await holdfast.store.readThread(id)
+          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault. Whose it is makes
+          // no difference; who names a message must have seen one, and is told that it is not there.
+          if (messageId === undefined && !isOwned(thread, request)) {
+            return new Response(null, { status: 204 })
+          }
+          asOwned(thread, request)
           const turn =
-            message === undefined
+            messageId === undefined
               ? await findLive(context, request, id)
               : await reads.gateOf(request.ownerId)(() =>
-                  readTurn(holdfast.store, id, parseMessageId(message), 'bounded'),
+                  readTurn(holdfast.store, id, messageId, 'bounded'),
                 )
           if (turn === null) return new Response(null, { status: 204 })
           return reply({ threadId: id, turnId: turn.id, stored: turn })
@@ -113,7 +120,7 @@ function nothingToContinue(last: Turn | null): ApiError {
 }
 
 /** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
-async function inPlace<Result extends { readonly kind: string }>(
+export async function inPlace<Result extends { readonly kind: string }>(
   { holdfast, runs }: ServerContext,
   { ownerId }: RouteRequest,
   threadId: ThreadId,
@@ -123,7 +130,7 @@ async function inPlace<Result extends { readonly kind: string }>(
   let isRunning = false
   try {
     const result = await begin()
-    isRunning = result.kind === 'started' || result.kind === 'continued'
+    isRunning = ['started', 'continued', 'recording'].includes(result.kind)
     if (isRunning) void holdfast.settled(threadId).finally(leave)
     return result
   } finally {
@@ -133,14 +140,15 @@ async function inPlace<Result extends { readonly kind: string }>(
 
 /** A new chat begins with its first message; one that exists must be the caller's own. */
 export async function toSend(
-  { holdfast }: ServerContext,
+  context: ServerContext,
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'send' }>,
 ): Promise<SendRequest> {
   const { kind: _, ...sending } = chat
-  const thread = await holdfast.store.readThread(chat.threadId)
+  const thread = await context.holdfast.store.readThread(chat.threadId)
   // Only a first message can begin a thread: there is nothing yet to edit.
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
+  if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
     return { ...sending, create: { ownerId: request.ownerId, title: titleOf(chat) } }
   }

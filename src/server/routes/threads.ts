@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../core/json.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
-import { findThread, parameter, type ServerContext } from '../context.ts'
+import { checkMadeUpId, findThread, isOwned, parameter, type ServerContext } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
@@ -19,8 +19,12 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads',
       async handle({ request, ownerId }) {
         const body = parseObject(await readJson(request, limits.bodyBytes))
-        const id = body['id'] === undefined ? holdfast.newThreadId() : parseThreadId(body['id'])
+        const wanted = body['id'] === undefined ? undefined : parseThreadId(body['id'])
         const title = body['title'] === undefined ? '' : parseTitle(body['title'])
+        if (wanted !== undefined && !isOwned(await store.readThread(wanted), { ownerId })) {
+          checkMadeUpId(context, wanted)
+        }
+        const id = wanted ?? holdfast.newThreadId()
         const created = await store.createThread({ id, ownerId, title, at: clock.now() })
         if (created.kind === 'taken') throw notFound('thread')
         const status = created.kind === 'created' ? 201 : 200

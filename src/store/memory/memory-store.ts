@@ -4,7 +4,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld, newThreadHead } from '../lease.ts'
+import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
@@ -21,13 +21,16 @@ import {
 
 export interface MemoryStoreOptions {
   readonly now?: () => number
-  /** Whether the process behind a holder still lives; a dead one's lease counts as run out. */
-  readonly isAlive?: (holder: string) => boolean
+  /**
+   * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
+   * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   */
+  readonly isAlive?: IsHolderAlive
 }
 
 export const memoryRules: OptionTable<MemoryStoreOptions> = {
-  now: callback('the system’s clock'),
-  isAlive: callback('every holder lives'),
+  now: callback('a clock that does not jump'),
+  isAlive: callback('not known: the lease’s time decides'),
 }
 
 /** The reference: the same rules as the databases, in the fewest words. Nothing outlives the process. */
@@ -35,8 +38,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   checkOptions('memory', options, memoryRules)
   const threads = new Map<ThreadId, MemoryThread>()
   const notifications = createLocalNotifier()
-  const now = options.now ?? Date.now
-  const isAlive = options.isAlive ?? (() => true)
+  // For leases alone, which never leave the process: a clock that is set must not end them.
+  const now = options.now ?? (() => Math.floor(performance.now()))
+  const isAlive = options.isAlive ?? (() => undefined)
   let activity = 0
   let closed = false
 

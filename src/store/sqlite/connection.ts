@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type LedgerStatements, prepareLedgerStatements } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
+import { watchOpenFile } from './open-file.ts'
 import { closedFault, toStoreFault } from './sqlite-error.ts'
 
 /** One open database. Everything in it is synchronous, so transactions never meet in a process. */
@@ -9,6 +10,8 @@ export interface Connection {
   read<Result>(work: (statements: LedgerStatements) => Result): Result
   /** All that `work` writes, or nothing. */
   write<Result>(work: (statements: LedgerStatements) => Result): Result
+  /** Which file it is: see `OpenFile`. */
+  readonly identity: string
   /** Another number each time that another connection has committed. */
   dataVersion(): number
   close(): void
@@ -26,15 +29,22 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
   const db = openDatabase(file, busyTimeoutMs)
   // Nothing else of this process runs while SQLite waits: whoever waits longer does so between two tries.
   db.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, longestBlockMs)}`)
-  const { statements, begin, beginImmediate, commit, rollback, version } = prepareAll(db)
+  const prepared = prepareAll(db, file)
+  const { statements, begin, beginImmediate, commit, rollback, version, place } = prepared
   let isClosed = false
 
-  const run = <Result>(start: { run(): unknown }, work: (s: LedgerStatements) => Result) => {
+  const run = <Result>(
+    start: { run(): unknown },
+    check: () => void,
+    work: (s: LedgerStatements) => Result,
+  ) => {
     if (isClosed) throw closedFault()
     try {
       start.run()
       try {
         const result = work(statements)
+        // At the last moment: what is committed to a file that is gone is told as stored, and lost.
+        check()
         commit.run()
         return result
       } catch (error) {
@@ -55,10 +65,12 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
   }
 
   return {
-    read: (work) => run(begin, work),
-    write: (work) => run(beginImmediate, work),
+    identity: place.identity,
+    read: (work) => run(begin, () => place.checkSometimes(), work),
+    write: (work) => run(beginImmediate, () => place.check(), work),
     dataVersion() {
       if (isClosed) throw closedFault()
+      place.checkSometimes()
       return Number(version.get()?.['data_version'])
     },
     close() {
@@ -69,7 +81,7 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
   }
 }
 
-function prepareAll(db: DatabaseSync) {
+function prepareAll(db: DatabaseSync, file: string) {
   try {
     return {
       statements: prepareLedgerStatements(db),
@@ -78,6 +90,7 @@ function prepareAll(db: DatabaseSync) {
       commit: db.prepare('COMMIT'),
       rollback: db.prepare('ROLLBACK'),
       version: db.prepare('PRAGMA data_version'),
+      place: watchOpenFile(db, file),
     }
   } catch (error) {
     db.close()

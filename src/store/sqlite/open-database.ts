@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
-import { isLocked, toStoreFault } from './sqlite-error.ts'
+import { findPlaceFault } from './place-fault.ts'
+import { isLocked, isPlaceFault, toStoreFault } from './sqlite-error.ts'
 
 // Not a static import: see assert-node.ts.
 const nodeSqlite = process.getBuiltinModule('node:sqlite')
@@ -24,7 +25,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   } catch (error) {
     // Rolls back what the migration had begun.
     db?.close()
-    throw toStoreFault(error)
+    throw (isPlaceFault(error) ? findPlaceFault(file, error) : null) ?? toStoreFault(error)
   }
 }
 

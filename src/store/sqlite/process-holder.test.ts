@@ -1,14 +1,16 @@
-import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 
 const isLinux = process.platform === 'linux'
 
 describe('processHolder', () => {
   it('[CR2] names this process, another name each time', () => {
-    expect(processHolder()).toMatch(new RegExp(`^pid:${process.pid}:[\\d.]*:[\\da-f]{12}$`))
+    expect(processHolder()).toMatch(new RegExp(`^pid:${process.pid}:[\\d.]*:[\\da-f]{12}:$`))
     expect(processHolder()).not.toBe(processHolder())
-    expect(isHolderAlive(processHolder())).toBe(true)
+    // Of its own runs this process knows better.
+    expect(isHolderAlive(processHolder())).toBeUndefined()
   })
 
   it('[CR2] a process that has ended is dead', () => {
@@ -16,10 +18,26 @@ describe('processHolder', () => {
     expect(isHolderAlive(`pid:${pid}::nonce`)).toBe(false)
   })
 
-  it('[CR2] a name that says nothing of a process counts as alive', () => {
-    expect(isHolderAlive('server-7')).toBe(true)
-    expect(isHolderAlive('pid:')).toBe(true)
-    expect(isHolderAlive('')).toBe(true)
+  it('[CR2] a name that says nothing of a process tells nothing', () => {
+    expect(isHolderAlive('server-7')).toBeUndefined()
+    expect(isHolderAlive('pid:')).toBeUndefined()
+    expect(isHolderAlive('')).toBeUndefined()
+    expect(isHolderAlive(`pid:${process.ppid}::nonce`)).toBeUndefined()
+  })
+
+  it.runIf(isLinux)('[CR2] another process lives while it is there, stopped or not', () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const namespace = processHolder().split(/[:.]/)[2]
+    const holder = `pid:${child.pid}:${namespace}.${ticks}:nonce`
+    expect(isHolderAlive(holder)).toBe(true)
+    child.kill('SIGSTOP')
+    expect(isHolderAlive(holder)).toBe(true)
+    expect(isHolderAlive(`${holder}:1.2`, '1.2')).toBe(true)
+    // A copy of the file has its lease, of which it knows nothing.
+    expect(isHolderAlive(`${holder}:1.2`, '1.3')).toBeUndefined()
   })
 
   it.runIf(isLinux)('[CR2] a process that took over the number of another is not that one', () => {
@@ -32,6 +50,6 @@ describe('processHolder', () => {
     const { pid } = spawnSync(process.execPath, ['--version'])
     const namespace = processHolder().split(/[:.]/)[2]
     expect(isHolderAlive(`pid:${pid}:${namespace}.1:nonce`)).toBe(false)
-    expect(isHolderAlive(`pid:${pid}:${Number(namespace) + 1}.1:nonce`)).toBe(true)
+    expect(isHolderAlive(`pid:${pid}:${Number(namespace) + 1}.1:nonce`)).toBeUndefined()
   })
 })

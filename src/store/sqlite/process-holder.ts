@@ -2,25 +2,34 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * Names this process as the holder of a lease: `pid:<pid>:<start>:<nonce>`. Process ids are used
+ * Names this process as the holder of a lease in a file: `pid:<pid>:<start>:<nonce>:<file>`. Process ids are used
  * again, so on Linux `start` says which one is meant: its namespace and the tick it was started at.
  */
-export function processHolder(): string {
+export function processHolder(file = ''): string {
   const start = readStart(process.pid) ?? ''
-  return `pid:${process.pid}:${start}:${randomBytes(6).toString('hex')}`
+  return `pid:${process.pid}:${start}:${randomBytes(6).toString('hex')}:${file}`
 }
 
-/** False only if it is certain that the process is gone; then its lease need not run out. */
-export function isHolderAlive(holder: string): boolean {
-  const match = /^pid:(\d{1,10}):([\d.]*):/.exec(holder)
-  if (match === null) return true
+/**
+ * True and false only if it is certain (see `IsHolderAlive`). A process that is stopped or blocked lives: whoever
+ * took its runs would tell people that nobody knows what became of calls that it is still busy with.
+ */
+export function isHolderAlive(holder: string, file = ''): boolean | undefined {
+  const match = /^pid:(\d{1,10}):([\d.]*):[^:]*(?::(.*))?$/.exec(holder)
+  if (match === null) return undefined
   const pid = Number(match[1])
   const start = match[2] ?? ''
   // In another container the number means another process, and this one may well be alive.
-  if (start !== '' && start.split('.')[0] !== readNamespace()) return true
+  if (start !== '' && start.split('.')[0] !== readNamespace()) return undefined
   if (!isRunning(pid)) return false
   const found = readStart(pid)
-  return start === '' || found === undefined || found === start
+  // Without a start it may be another process that was given the same number.
+  if (start === '' || found === undefined) return undefined
+  if (found !== start) return false
+  // In a copy of the file that the process works on there is a lease that it knows nothing of.
+  if ((match[3] ?? '') !== file) return undefined
+  // That this process lives says nothing of a run of its own: it may have been given up. The engine knows.
+  return pid === process.pid ? undefined : true
 }
 
 function isRunning(pid: number): boolean {

@@ -37,6 +37,12 @@ export const isLocked = (error: unknown): boolean => {
   return fault instanceof HoldfastError && fault.code === 'store-locked'
 }
 
+/** Read-only, or not to be opened: the fault of where the file is, and of who may write there. */
+export const isPlaceFault = (error: unknown): boolean => {
+  const { errcode } = (error ?? {}) as { readonly errcode?: unknown }
+  return typeof errcode === 'number' && [8, 14].includes(errcode & 0xff)
+}
+
 /** The tables refuse a row: whose, as far as their message says it. Nothing was stored then. */
 export function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error

@@ -10,7 +10,7 @@ import {
 import type { Seq } from '../../core/ids.ts'
 import { changedThreads, commitGroup } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld } from '../lease.ts'
+import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
@@ -27,8 +27,11 @@ import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
   readonly now?: () => number
-  /** Whether the process behind a holder still lives; a dead one's lease counts as run out. */
-  readonly isAlive?: (holder: string) => boolean
+  /**
+   * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
+   * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   */
+  readonly isAlive?: IsHolderAlive
   /** How often to look for changes by other processes, while somebody watches. */
   readonly pollMs?: number
   /** How long to wait for another process that is writing. */
@@ -51,10 +54,12 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
   }
   checkOptions('sqlite', options, sqliteRules)
-  const { now = Date.now, isAlive = isHolderAlive, pollMs = 50, busyTimeoutMs = 1_500 } = options
+  const { now = Date.now, pollMs = 50, busyTimeoutMs = 1_500 } = options
   const connection = createConnection(file, busyTimeoutMs)
+  const { identity } = connection
+  const isAlive = options.isAlive ?? ((name: string) => isHolderAlive(name, identity))
   const notifications = createLocalNotifier()
-  const holder = processHolder()
+  const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
   let stopPolling: (() => void) | undefined
 

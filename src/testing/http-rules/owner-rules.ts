@@ -29,11 +29,12 @@ export const ownerRules: readonly HttpRule[] = [
         `${thread}/events`,
         callPath,
         `/api/messages/${messageId}/tool-calls`,
-        `/api/chat/${threadId}/stream`,
         `/api/chat/${threadId}/stream?message=${messageId}`,
       ]) {
         assertError(await other.get(path), 404)
       }
+      // As in a thread that was never there: whether there is one is nobody else's business.
+      assert.equal((await other.open(`/api/chat/${threadId}/stream`)).status, 204)
       const [answer] = before.results
       for (const [method, path, body] of [
         ['PATCH', thread, { title: 'mine' }],

@@ -48,7 +48,7 @@ export interface ClusterParts {
   readonly profile: FaultProfile
   readonly store: Store
   readonly living: Set<string>
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: (holder: string) => boolean | undefined
   readonly create: typeof createHoldfast
   readonly fold: typeof foldThread
   readonly count: (kind: CoverageKind) => void

@@ -33,7 +33,7 @@ export interface ObserverParts {
   readonly store: Store
   readonly random: Random
   readonly scheduler: Scheduler
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: (holder: string) => boolean | undefined
   readonly fold: typeof foldThread
   readonly count: (kind: CoverageKind) => void
   readonly report: Report

@@ -56,7 +56,7 @@ export interface ObservedLease {
 
 export interface OracleOptions {
   readonly now: () => number
-  readonly isAlive: (holder: string) => boolean
+  readonly isAlive: (holder: string) => boolean | undefined
   readonly fold: typeof foldThread
   readonly report: Report
 }
@@ -84,7 +84,8 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
       return
     }
     if (use.kind === 'acquire') {
-      const isHeld = lease !== null && lease.until > now() && options.isAlive(lease.holder)
+      const isHeld =
+        lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
       if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence

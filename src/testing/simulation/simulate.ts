@@ -32,8 +32,8 @@ export interface SimulationOptions {
 export interface SimulatedStoreOptions {
   /** Virtual time in milliseconds. */
   readonly now: () => number
-  /** Whether the process with this holder name lives; always true where a seed says that deaths go unnoticed. */
-  readonly isAlive: (holder: string) => boolean
+  /** False: the process with this holder name is gone. Undefined: not known, as always where a seed says that deaths go unnoticed. */
+  readonly isAlive: (holder: string) => boolean | undefined
 }
 
 /** What one seed showed. */
@@ -68,7 +68,9 @@ async function run(options: SimulationOptions): Promise<SimulationReport> {
   const { coverage, count } = createCoverageCounter()
   const living = new Set<string>()
   const violations: Violation[] = []
-  const isAlive = (holder: string) => !profile.noticesDeath || living.has(holder)
+  // Nobody is seen to live: what a late run may not do is to be tried, too.
+  const isAlive = (holder: string) =>
+    profile.noticesDeath && !living.has(holder) ? false : undefined
   const store = options.openStore({ now: scheduler.now, isAlive })
   const cluster = await createCluster({
     random,

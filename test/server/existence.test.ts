@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+import { startChatServer } from './chat-server.ts'
+
+/** Ana has a thread with a turn that waits; Bob asks about it, and about one that was never there. */
+const authenticate = (request: Request) => ({ id: request.headers.get('x-owner') ?? 'bob' })
+
+async function startWithThread(threadId: string) {
+  const server = await startChatServer(
+    (text) => (text === 'wait' ? [{ call: 'remove', input: { path: '/' } }] : [{ text: 'Hello.' }]),
+    { handler: { authenticate } },
+  )
+  const ask = async (owner: string, method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: { 'x-owner': owner, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const headers = Object.fromEntries(response.headers)
+    delete headers['date']
+    return { status: response.status, headers, text: await response.text() }
+  }
+  await server.holdfast.store.createThread({
+    id: threadId as never,
+    ownerId: 'ana' as never,
+    title: 'Secret plans',
+    at: 1,
+  })
+  const sent = await ask('ana', 'POST', '/api/chat', chat(threadId, 'wait'))
+  expect(sent.status).toBe(200)
+  const page = JSON.parse(
+    (await ask('ana', 'GET', `/api/threads/${threadId}/messages`)).text,
+  ) as Page
+  const messageId = page.results[0]?.id ?? ''
+  const callId = page.results[0]?.parts.find(({ toolCallId }) => toolCallId)?.toolCallId ?? ''
+  return { ...server, ask, messageId, callId }
+}
+interface Page {
+  readonly results: readonly {
+    readonly id: string
+    readonly parts: readonly { readonly toolCallId?: string }[]
+  }[]
+}
+const chat = (id: string, text: string) => ({
+  id,
+  messages: [{ id: 'question', role: 'user', parts: [{ type: 'text', text }] }],
+})
+const answers = (id: string, messageId: string, toolCallId: string) => ({
+  id,
+  messages: [
+    {
+      id: messageId,
+      role: 'assistant',
+      parts: [
+        {
+          type: 'tool-remove',
+          toolCallId,
+          state: 'approval-responded',
+          approval: { id: toolCallId, approved: true },
+        },
+      ],
+    },
+  ],
+})
+
+type Ask = readonly [method: string, path: string, body?: unknown]
+
+/** Everything that can be asked about a thread, a turn and a call, well and badly. */
+const questions = (thread: string, message: string, call: string): readonly Ask[] => [
+  ['GET', `/api/threads/${thread}`],
+  ['HEAD', `/api/threads/${thread}`],
+  ['PATCH', `/api/threads/${thread}`, { title: 'mine' }],
+  ['PATCH', `/api/threads/${thread}`, { title: 7 }],
+  ['PATCH', `/api/threads/${thread}`, 'nonsense'],
+  ['DELETE', `/api/threads/${thread}`],
+  ['GET', `/api/threads/${thread}/messages`],
+  ['GET', `/api/threads/${thread}/messages?format=entities&live=exclude`],
+  ['GET', `/api/threads/${thread}/messages?vercel_format=true`],
+  ['GET', `/api/threads/${thread}/messages?cursor=1-abc`],
+  ['GET', `/api/threads/${thread}/messages?limit=0`],
+  ['GET', `/api/threads/${thread}/events`],
+  ['GET', `/api/threads/${thread}/events?after=1`],
+  ['GET', `/api/threads/${thread}/events?after=99999`],
+  ['GET', `/api/threads/${thread}/events?after=x`],
+  ['GET', `/api/threads/${thread}/tool-calls/${call}`],
+  ['POST', `/api/threads/${thread}/tool-calls/${call}/decision`, { decision: 'accept' }],
+  ['POST', `/api/threads/${thread}/tool-calls/${call}/decision`, { decision: 'perhaps' }],
+  ['POST', `/api/threads/${thread}/tool-calls/${call}/resolve`, { resolution: 'skip' }],
+  ['POST', `/api/threads/${thread}/decisions`, { decisions: [] }],
+  [
+    'POST',
+    `/api/threads/${thread}/decisions`,
+    { decisions: [{ callId: call, decision: 'accept' }] },
+  ],
+  ['GET', `/api/messages/${message}/tool-calls`],
+  ['GET', `/api/messages/${message}/tool-calls?include=all`],
+  ['GET', `/api/chat/${thread}/stream`],
+  ['HEAD', `/api/chat/${thread}/stream`],
+  ['GET', `/api/chat/${thread}/stream?message=${message}`],
+  ['GET', `/api/chat/${thread}/stream?protocol=data-stream`],
+  ['POST', `/api/chat/${thread}/stop`],
+  ['POST', `/api/chat/${thread}/continue`],
+  ['POST', '/api/chat', { id: thread, trigger: 'regenerate-message', messages: [] }],
+  ['POST', '/api/chat', { id: thread, trigger: 'regenerate-message', messageId: message }],
+  ['POST', '/api/chat', answers(thread, message, call)],
+  ['POST', '/api/chat', { ...chat(thread, 'edited'), messageId: 'another' }],
+]
+
+describe('what another owner has', () => {
+  it.each([
+    ['of a long id', 'a-thread-that-nobody-guesses', 'a-thread-that-was-never-there'],
+    ['of a short id', 'main', 'none'],
+  ])('[HT2] is answered as what was never there: a thread %s', async (_, theirs, nobodys) => {
+    const { ask, messageId, callId } = await startWithThread(theirs)
+    const there = questions(theirs, messageId, callId)
+    const nowhere = questions(nobodys, 'msg_none', 'call_none')
+    const answersOf = async (list: readonly Ask[]) => {
+      const told = []
+      for (const [index, question] of list.entries()) {
+        const [method, path] = there[index] ?? []
+        told.push({ method, path, ...(await ask('bob', ...question)) })
+      }
+      return told
+    }
+    expect(await answersOf(there)).toEqual(await answersOf(nowhere))
+  })
+
+  it('[HT2] a stream to resume is 204 for no thread and for another’s', async () => {
+    const { ask, messageId } = await startWithThread('a-thread-that-nobody-guesses')
+    for (const id of ['a-thread-that-nobody-guesses', 'nowhere']) {
+      const path = `/api/chat/${id}/stream`
+      expect(await ask('bob', 'GET', path)).toMatchObject({ status: 204, text: '' })
+      // A message that is named is not there, in neither.
+      const named = await ask('bob', 'GET', `${path}?message=${messageId}`)
+      expect(named).toMatchObject({ status: 404 })
+      expect(named.text).toContain('thread-not-found')
+    }
+  })
+
+  it('[HT2 LE5] an import into an id that is taken does not say that somebody has it', async () => {
+    const { ask, messageId } = await startWithThread('main')
+    const thread = (id: string) => ({
+      id,
+      messages: [
+        { id: 'u', role: 'user', content: 'Hello?' },
+        { id: messageId, role: 'assistant', content: 'Hello.' },
+      ],
+    })
+    const imported = await ask('bob', 'POST', '/api/import', thread('main'))
+    expect(imported.status).toBe(200)
+    expect(imported.text).not.toMatch(/in use|taken|exists|owner|already|Secret|ana/i)
+    const { mended } = JSON.parse(imported.text) as { mended: readonly { what: string }[] }
+    expect(mended.map(({ what }) => what)).toEqual([
+      expect.stringMatching(/^The thread id "main" was not kept: it became thr_[0-9a-f]{16}\.$/),
+      expect.stringMatching(
+        /^The message id "msg_\w+" was not kept: it became msg_[0-9a-f]{16}\.$/,
+      ),
+    ])
+    expect((await ask('ana', 'GET', '/api/threads/main')).text).toContain('Secret plans')
+  })
+})
+
+describe('an id that a client makes up', () => {
+  const badId = expect.objectContaining({ status: 400 }) as unknown
+  const create = (id: string): Ask => ['POST', '/api/threads', { id }]
+  const begin = (id: string): Ask => ['POST', '/api/chat', chat(id, 'hello')]
+
+  it.each(['main', 'a', '123456789012345', 'ÄÖÜäöüß', '👍'.repeat(8)])(
+    '[HT2] has at least 16 characters where people are told apart: %s is refused',
+    async (id) => {
+      const { ask } = await startWithThread('main')
+      for (const [method, path, body] of [create(id), begin(id)]) {
+        const refused = await ask('bob', method, path, body)
+        expect(refused).toEqual(badId)
+        expect(JSON.parse(refused.text)).toEqual({
+          error: {
+            code: 'bad-id',
+            message:
+              'An id that you make up for a thread has at least 16 characters, so that nobody can take a name that another would use. Leave it out and one is made for you.',
+          },
+        })
+      }
+      expect((await ask('bob', 'GET', '/api/threads')).text).not.toContain(`"${id}"`)
+    },
+  )
+
+  it('[HT2] is free from 16 characters on, and so is a short one that exists and is one’s own', async () => {
+    const { ask } = await startWithThread('main')
+    const long = '1234567890123456'
+    expect(await ask('bob', ...create(long))).toMatchObject({ status: 201 })
+    expect(await ask('bob', ...create(long))).toMatchObject({ status: 200 })
+    expect(await ask('bob', ...begin(`${long}7`))).toMatchObject({ status: 200 })
+    expect(await ask('ana', ...create('main'))).toMatchObject({ status: 200 })
+    expect(await ask('ana', ...begin('main'))).toMatchObject({ status: 200 })
+    expect(await ask('bob', 'POST', '/api/threads', {})).toMatchObject({ status: 201 })
+    const body = { id: 'old', messages: [{ id: 'u', role: 'user', content: 'Hello?' }] }
+    expect(await ask('bob', 'POST', '/api/import', body)).toMatchObject({ status: 200 })
+    expect(await ask('bob', ...begin('old'))).toMatchObject({ status: 200 })
+  })
+
+  it('[HT2] may be short where there is one owner', async () => {
+    const { url } = await startChatServer(() => [{ text: 'Hello.' }])
+    const response = await fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(chat('main', 'hello')),
+    })
+    expect(response.status).toBe(200)
+    await response.text()
+  })
+})
