@@ -29,7 +29,7 @@ const byPlace: RowDialect = {
 }
 
 const batch = {
-  ...{ thread_id: 't', seq: 5, size: 3, commit_seq: 5, message_id: 'a1', at: 7 },
+  ...{ thread_id: 't', seq: 5, size: 3, commit_seq: 5, mark: 'k', message_id: 'a1', at: 7 },
   payload: '{"type":"one"}\n{"type":"two","at":9}\n{"type":"three"}',
 }
 const message = { thread_id: 't', seq: 2, message_id: 'a1', status: 'running', is_sealed: true }
@@ -51,7 +51,7 @@ const beforeOf = ({ records }: ReturnType<typeof planRepair>) =>
 describe('[CR6] a repair', () => {
   it('[CR6] takes a batch apart for one event, and each later step sees what the one before left', () => {
     const planned = plan([lost(4), { kind: 'remove-event', seq: 5 }])
-    const apart = { thread_id: 't', size: 1, commit_seq: 5, message_id: 'a1' }
+    const apart = { thread_id: 't', size: 1, commit_seq: 5, mark: 'k', message_id: 'a1' }
     expect(planned.removed.events).toEqual([5])
     expect(planned.added.events).toEqual([
       { ...apart, seq: 3, at: 7, payload: '{"type":"one"}' },
@@ -108,7 +108,7 @@ describe('[CR6] a repair', () => {
       ],
       events: [
         {
-          ...{ thread: 1, seq: 4, size: 1, commit_seq: 4, turn: 2 },
+          ...{ thread: 1, seq: 4, size: 1, commit_seq: 4, mark: '', turn: 2 },
           at: 8,
           payload: '{"type":"lost"}',
         },

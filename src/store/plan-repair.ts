@@ -185,7 +185,8 @@ function applyStep(
       const { seq, at, payload } = step
       const before = takeEventOut(events, seq)
       const commit_seq = before?.['commit_seq'] ?? seq
-      events.put({ ...ofThread, seq, size: 1, commit_seq, ...ofTurn(step.turn), at, payload })
+      const mark = before?.['mark'] ?? ''
+      events.put({ ...ofThread, seq, size: 1, commit_seq, mark, ...ofTurn(step.turn), at, payload })
       return before
     }
     case 'remove-event':

@@ -75,7 +75,12 @@ describe('a dry run', () => {
     await runHoldfast(['import', '-', '--db', database.place, '--thread', 't'], {
       input: first?.text ?? '',
     })
-    await database.damage('PRAGMA user_version = 3')
+    await database.damage(`ALTER TABLE threads DROP COLUMN incarnation;
+      ALTER TABLE threads DROP COLUMN mark;
+      ALTER TABLE messages DROP COLUMN mark;
+      ALTER TABLE events DROP COLUMN mark;
+      DROP TABLE additive_migrations;
+      PRAGMA user_version = 3`)
     const before = await database.query('PRAGMA user_version')
     const { code, err } = await runHoldfast(['import', '-', '--dry-run', '--db', database.place], {
       input: '[{"role":"user","content":"Hi"}]',
