@@ -19,26 +19,36 @@ const aWhile = (random: Random): Promise<void> => pause(300 + random.int(3_200))
 
 /** Does something to a server that no other fault has; the first is never killed, so that it sees everything. */
 const toServer =
-  (which: 'any' | 'mortal', harm: (server: Server, random: Random) => Promise<void>) =>
-  async ({ fleet }: Storm, random: Random): Promise<boolean> => {
-    const free = fleet.servers.slice(which === 'any' ? 0 : 1).filter(({ isHeld }) => !isHeld)
+  (
+    which: 'any' | 'mortal',
+    harm: (server: Server, random: Random, storm: Storm) => Promise<void>,
+  ) =>
+  async (storm: Storm, random: Random): Promise<boolean> => {
+    const free = storm.fleet.servers.slice(which === 'any' ? 0 : 1).filter(({ isHeld }) => !isHeld)
     if (free.length === 0) return false
     const server = random.pick(free)
     server.isHeld = true
     try {
-      await harm(server, random)
+      await harm(server, random, storm)
     } finally {
       server.isHeld = false
     }
     return true
   }
 
+const ourName = 'torture'
+
+async function connectTo(db: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: db, application_name: ourName })
+  await client.connect()
+  return client
+}
+
 /** Statements that hold something, and their undoing. */
 const toPostgres =
   (harm: (client: pg.Client, storm: Storm, random: Random) => Promise<unknown>) =>
   async (storm: Storm, random: Random): Promise<boolean> => {
-    const client = new pg.Client({ connectionString: storm.db })
-    await client.connect()
+    const client = await connectTo(storm.db)
     try {
       await harm(client, storm, random)
     } finally {
@@ -60,8 +70,8 @@ export const faults: readonly Fault[] = [
   {
     name: 'restart',
     stores: both,
-    run: toServer('mortal', async (server) => {
-      await server.stop()
+    run: toServer('mortal', async (server, _, { tally }) => {
+      if (!(await server.stop())) tally.add('restarts that took too long')
       await server.start()
     }),
   },
@@ -129,7 +139,8 @@ export const faults: readonly Fault[] = [
     run: toPostgres((client) =>
       client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid()`,
+         where datname = current_database() and application_name <> $1`,
+        [ourName],
       ),
     ),
   },
@@ -191,14 +202,12 @@ export async function calm({ store, fleet, db }: Storm): Promise<void> {
     await server.order({ type: 'disk', isFull: false })
   }
   if (store === 'sqlite') return
-  const client = new pg.Client({ connectionString: db })
-  await client.connect()
+  const client = await connectTo(db)
   await removeRefusal(client)
   await client.end()
 }
 
 const importer = 'importer'
-const importedThreads: string[] = []
 
 async function importThread({ fleet, shown, threads }: Storm, random: Random): Promise<boolean> {
   const url = fleet.pick(random)
@@ -227,7 +236,6 @@ async function importThread({ fleet, shown, threads }: Storm, random: Random): P
   const answer = await askJson(`${url}/api/import?format=ui`, { owner: importer, body })
   if (answer?.status !== 200) return false
   threads.set(id, importer)
-  importedThreads.push(id)
   for (const message of messages) {
     if (message.role === 'user') shown.addMessage(id, message.id)
     else shown.turnOf(id, message.id).addText(`${text}${/\d+$/.exec(message.id)?.[0]}`)
@@ -236,7 +244,7 @@ async function importThread({ fleet, shown, threads }: Storm, random: Random): P
 }
 
 async function openSlowReaders({ fleet, threads }: Storm, random: Random): Promise<boolean> {
-  const thread = importedThreads.findLast((id) => threads.has(id))
+  const thread = [...threads].findLast(([, owner]) => owner === importer)?.[0]
   const url = fleet.pick(random)
   if (thread === undefined || url === undefined) return false
   const { hostname, port } = new URL(url)

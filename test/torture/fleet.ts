@@ -86,7 +86,7 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
       if (told?.connected !== true) return undefined
       const answer = once(told, 'message').then(([message]) => message as Answer)
       told.send(order)
-      return Promise.race([answer, once(told, 'exit').then(() => undefined)])
+      return Promise.race([answer, exited.then(() => undefined)])
     })
     ordering = asked
     return asked

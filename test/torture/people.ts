@@ -59,13 +59,16 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
     if (answer?.isWhole === true && answer.turnId !== undefined) {
       return decideUntilEnded(storm, random, threadId, answer.turnId)
     }
-    storm.tally.add('answers that broke off or were refused')
+    const refusal = answer?.status ?? 0
+    storm.tally.add(refusal < 400 ? 'answers that broke off' : `answers refused with ${refusal}`)
     await pause(againMs)
   }
   return false
 }
 
 interface ReadAnswer {
+  /** 0: none came. */
+  readonly status: number
   readonly turnId: string | undefined
   readonly isWhole: boolean
 }
@@ -81,7 +84,7 @@ async function readAnswer(
   let turnId: string | undefined
   let isWhole = false
   const texts = new Map<string, string>()
-  await readStream(url, asked, new AbortController(), ({ data, event }) => {
+  const status = await readStream(url, asked, new AbortController(), ({ data, event }) => {
     if (event !== undefined) return
     if (data === '[DONE]') {
       isWhole = true
@@ -104,7 +107,7 @@ async function readAnswer(
     const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
     turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
   })
-  return { turnId, isWhole }
+  return { status, turnId, isWhole }
 }
 
 interface Chunk {

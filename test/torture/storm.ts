@@ -1,5 +1,5 @@
 import type { Random } from '../../src/testing/random.ts'
-import { Shown } from './evidence.ts'
+import type { Shown } from './evidence.ts'
 import type { Fleet } from './fleet.ts'
 
 /** What happened, and how often. */

@@ -59,8 +59,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 async function openDatabase({ store, postgresUrl }: TortureOptions, folder: string) {
   if (store === 'sqlite') return { db: join(folder, 'chat.db'), drop: async () => undefined }
   if (postgresUrl === undefined) throw new Error('There is no PostgreSQL to torture.')
-  const { url, drop } = await createDatabase(postgresUrl)
-  return { db: url, drop }
+  const database = await createDatabase(postgresUrl)
+  return { db: database.url, drop: () => database.drop() }
 }
 
 async function rage(
@@ -79,7 +79,7 @@ async function rage(
     threads: new Map(),
     gaps: [],
     over: over.signal,
-    randomFor: (actor) => createRandom([...actor].reduce(mix, seed)),
+    randomFor: (actor) => createRandom(actor.split('').reduce(mix, seed)),
   }
   const [survivor] = fleet.servers
   if (survivor === undefined) throw new Error('There is no server.')

@@ -31,12 +31,14 @@ Date.now = () => systemNow() + offsetMs
 
 // The store keeps its connections to itself, and the limit of a file's size is one connection's own.
 const connections = new Set<DatabaseSync>()
-const { DatabaseSync: Database } = process.getBuiltinModule('node:sqlite')
-const { exec } = Database.prototype
-Database.prototype.exec = function (statements) {
-  connections.add(this)
-  exec.call(this, statements)
+const sqliteModule = process.getBuiltinModule('node:sqlite')
+class WatchedDatabase extends sqliteModule.DatabaseSync {
+  constructor(...args: ConstructorParameters<typeof DatabaseSync>) {
+    super(...args)
+    connections.add(this)
+  }
 }
+sqliteModule.DatabaseSync = WatchedDatabase
 const largestPageCount = 4_294_967_294
 
 const store = DB.startsWith('postgres://')
@@ -78,7 +80,7 @@ function obey(order: Order): Answer {
         else {
           // One page is less than there is, which SQLite takes for: not one more.
           const pages = order.isFull ? 1 : largestPageCount
-          exec.call(connection, `PRAGMA max_page_count = ${pages}`)
+          connection.exec(`PRAGMA max_page_count = ${pages}`)
         }
       }
       return { type: 'done' }
