@@ -113,7 +113,8 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
     if (first?.type !== 'listening') return trouble
     url = first.url
     void exited.then(() => {
-      if (!mayEnd) crashes.push(trouble)
+      const { exitCode, signalCode } = started
+      if (!mayEnd) crashes.push(`${signalCode ?? `exit code ${exitCode}`} ${trouble}`)
       if (child === started) url = undefined
     })
     return undefined
