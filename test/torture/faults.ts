@@ -28,6 +28,7 @@ const toServer =
     if (free.length === 0) return false
     const server = random.pick(free)
     server.isHeld = true
+    server.timesHeld++
     try {
       await harm(server, random, storm)
     } finally {

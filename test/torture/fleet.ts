@@ -19,6 +19,8 @@ export interface Server {
   readonly line: StallingLine | undefined
   /** Whether a fault has it in its hands, so that it is no wonder that it does not answer. */
   isHeld: boolean
+  /** How often a fault had: one can come and go while an answer is waited for. */
+  timesHeld: number
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   kill(): Promise<void>
   /** Resolves with whether it went by itself; otherwise it was killed. */
@@ -124,6 +126,7 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
     url: () => url,
     line,
     isHeld: false,
+    timesHeld: 0,
     signal: (signal) => void child?.kill(signal),
     crashes,
     async kill() {

@@ -146,11 +146,12 @@ async function watchHealth({ fleet, over }: Storm): Promise<number> {
     for (const server of fleet.servers) {
       const url = server.url()
       if (url === undefined || server.isHeld) continue
+      const { timesHeld } = server
       const begun = performance.now()
       const response = await ask(`${url}/api/health`, { owner: 'watcher' })
       await response?.body?.cancel()
-      // Held meanwhile: it may have been frozen.
-      if (!server.isHeld && response !== undefined) {
+      // Otherwise it may have been frozen meanwhile.
+      if (server.timesHeld === timesHeld && response !== undefined) {
         longest = Math.max(longest, performance.now() - begun)
       }
     }
