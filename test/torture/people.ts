@@ -84,7 +84,11 @@ async function readAnswer(
   let turnId: string | undefined
   let isWhole = false
   const texts = new Map<string, string>()
-  const status = await readStream(url, asked, new AbortController(), ({ data, event }) => {
+  // A stream that never ends must not keep the storm from ending: what it waits for is then found to be stuck.
+  const leave = new AbortController()
+  const onOver = () => leave.abort()
+  storm.over.addEventListener('abort', onOver)
+  const status = await readStream(url, asked, leave, ({ data, event }) => {
     if (event !== undefined) return
     if (data === '[DONE]') {
       isWhole = true
@@ -107,6 +111,7 @@ async function readAnswer(
     const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
     turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
   })
+  storm.over.removeEventListener('abort', onOver)
   return { status, turnId, isWhole }
 }
 
