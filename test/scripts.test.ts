@@ -36,6 +36,9 @@ it.each([
   { script: 'scripts/simulate.ts', args: ['--seeds', 'many'] },
   { script: 'scripts/simulate.ts', args: ['--store', 'paper'] },
   { script: 'scripts/simulate.ts', args: ['10'] },
+  { script: 'scripts/torture.ts', args: ['--minutes', 'many'] },
+  { script: 'scripts/torture.ts', args: ['--seed', 'x'] },
+  { script: 'scripts/torture.ts', args: ['--store', 'paper'] },
   { script: 'scripts/build.ts', args: ['folder'] },
   { script: 'bench/run.ts', args: ['no-such-section'] },
 ])('$script refuses $args', ({ script, args }) => {

@@ -1,0 +1,255 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { foldThread, type ThreadView, type Turn } from 'holdfast'
+import { parseEventFrame, toChanges } from '../../src/protocol/event-frame.ts'
+import type { Random } from '../../src/testing/random.ts'
+import { type CallRecord, personsWord } from './evidence.ts'
+import { askJson, readStream } from './http.ts'
+import type { Storm } from './storm.ts'
+import { questions } from './torture-model.ts'
+
+const againMs = 150
+
+/** Asks one question after the other, with a second tab that follows, until the storm is over. */
+export async function actAsPerson(storm: Storm, name: string): Promise<void> {
+  const random = storm.randomFor(name)
+  const followers: Promise<void>[] = []
+  for (let thread = 0; !storm.over.aborted; thread++) {
+    const threadId = `${name}-asks-for-the-time-no-${thread}`
+    storm.threads.set(threadId, name)
+    const finished = new AbortController()
+    followers.push(follow(storm, threadId, name, finished.signal))
+    const most = 1 + random.int(5)
+    for (let message = 0; message < most && !storm.over.aborted; message++) {
+      const number = numberOf(name, thread, message)
+      const text = `${random.pick(questions)} ${number}`
+      if (!(await converse(storm, random, { threadId, name, messageId: `m-${number}`, text })))
+        break
+    }
+    finished.abort()
+  }
+  await Promise.all(followers)
+}
+
+/** Different for every question of every person. */
+const numberOf = (name: string, thread: number, message: number): number =>
+  Number(/\d+/.exec(name)?.[0] ?? 0) * 10_000_000 + thread * 100 + message * 10
+
+interface Sending {
+  readonly threadId: string
+  readonly name: string
+  readonly messageId: string
+  readonly text: string
+}
+
+/** Sends a message until it is answered whole; false if the storm ended first. */
+async function converse(storm: Storm, random: Random, sending: Sending): Promise<boolean> {
+  const { threadId, name: owner, messageId, text } = sending
+  const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] }
+  const body = JSON.stringify({ id: threadId, messages: [message] })
+  storm.tally.add('questions')
+  while (!storm.over.aborted) {
+    const url = storm.fleet.pick(random)
+    const answer =
+      url === undefined
+        ? undefined
+        : await readAnswer(storm, `${url}/api/chat`, { owner, body }, threadId, () => {
+            storm.shown.addMessage(threadId, messageId)
+            if (random.chance(0.08)) void stopSoon(storm, random, threadId, owner)
+          })
+    if (answer?.isWhole === true && answer.turnId !== undefined) {
+      return decideUntilEnded(storm, random, threadId, answer.turnId)
+    }
+    const refusal = answer?.status ?? 0
+    storm.tally.add(refusal < 400 ? 'answers that broke off' : `answers refused with ${refusal}`)
+    await pause(againMs)
+  }
+  return false
+}
+
+interface ReadAnswer {
+  /** 0: none came. */
+  readonly status: number
+  readonly turnId: string | undefined
+  readonly isWhole: boolean
+}
+
+/** Reads a stream of the AI SDK, and remembers what it was shown. */
+async function readAnswer(
+  storm: Storm,
+  url: string,
+  asked: { readonly owner: string; readonly body?: string },
+  threadId: string,
+  onBegun: () => void = () => undefined,
+): Promise<ReadAnswer> {
+  let turnId: string | undefined
+  let isWhole = false
+  const texts = new Map<string, string>()
+  // A stream that never ends must not keep the storm from ending: what it waits for is then found to be stuck.
+  const leave = new AbortController()
+  const onOver = () => leave.abort()
+  storm.over.addEventListener('abort', onOver)
+  const status = await readStream(url, asked, leave, ({ data, event }) => {
+    if (event !== undefined) return
+    if (data === '[DONE]') {
+      isWhole = true
+      return
+    }
+    const chunk = JSON.parse(data) as Chunk
+    if (chunk.type === 'start' && chunk.messageId !== undefined) {
+      turnId = chunk.messageId
+      onBegun()
+    }
+    if (turnId === undefined) return
+    const turn = storm.shown.turnOf(threadId, turnId)
+    if (chunk.type === 'text-start') texts.set(chunk.id ?? '', '')
+    if (chunk.type === 'text-delta') {
+      const text = `${texts.get(chunk.id ?? '') ?? ''}${chunk.delta ?? ''}`
+      texts.set(chunk.id ?? '', text)
+      turn.addText(text)
+    }
+    if (chunk.toolCallId === undefined) return
+    const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
+    turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
+  })
+  storm.over.removeEventListener('abort', onOver)
+  return { status, turnId, isWhole }
+}
+
+interface Chunk {
+  readonly type: string
+  readonly messageId?: string
+  readonly id?: string
+  readonly delta?: string
+  readonly toolCallId?: string
+  readonly output?: unknown
+  readonly preliminary?: boolean
+}
+
+async function stopSoon(storm: Storm, random: Random, threadId: string, owner: string) {
+  await pause(random.int(600))
+  const url = storm.fleet.pick(random)
+  if (url === undefined) return
+  const answer = await askJson(`${url}/api/chat/${threadId}/stop`, { owner, method: 'POST' })
+  if (answer?.status === 200) storm.tally.add('stops')
+}
+
+/** Allows, refuses or resolves what waits, and reads on, until the turn has ended. */
+async function decideUntilEnded(
+  storm: Storm,
+  random: Random,
+  threadId: string,
+  turnId: string,
+): Promise<boolean> {
+  const owner = storm.threads.get(threadId) ?? ''
+  while (!storm.over.aborted) {
+    const isEnded = await decideOnce(storm, random, threadId, turnId)
+    if (isEnded === true) {
+      storm.tally.add('turns answered whole')
+      return true
+    }
+    const url = storm.fleet.pick(random)
+    const path = `/api/chat/${threadId}/stream?message=${turnId}`
+    if (url !== undefined) await readAnswer(storm, `${url}${path}`, { owner }, threadId)
+    await pause(againMs)
+  }
+  return false
+}
+
+/** Whether the turn has ended; undefined if nobody could be asked. */
+export async function decideOnce(
+  storm: Storm,
+  random: Random,
+  threadId: string,
+  turnId: string,
+): Promise<boolean | undefined> {
+  const owner = storm.threads.get(threadId) ?? ''
+  const url = storm.fleet.pick(random)
+  if (url === undefined) return undefined
+  const answer = await askJson(`${url}/api/messages/${turnId}/tool-calls?include=all`, { owner })
+  if (answer?.status !== 200) return undefined
+  const { toolCalls, isComplete } = answer.json as {
+    readonly toolCalls: readonly CallRecord[]
+    readonly isComplete: boolean
+  }
+  if (isComplete) return true
+  for (const { id, state } of toolCalls) {
+    const call = `${url}/api/threads/${threadId}/tool-calls/${id}`
+    if (state === 'awaiting-approval') {
+      const decision = random.chance(0.8) ? 'accept' : 'reject'
+      await askJson(`${call}/decision`, { owner, body: JSON.stringify({ decision }) })
+      storm.tally.add('decisions')
+    }
+    if (state === 'unknown') {
+      const resolution = random.chance(0.5)
+        ? { resolution: 'done', result: personsWord }
+        : { resolution: 'skip' }
+      await askJson(`${call}/resolve`, { owner, body: JSON.stringify(resolution) })
+      storm.tally.add('unknown outcomes resolved')
+    }
+  }
+  return false
+}
+
+/** A second tab: leaves and comes back on any server, and must be sent every change once, in order. */
+async function follow(
+  storm: Storm,
+  threadId: string,
+  owner: string,
+  finished: AbortSignal,
+): Promise<void> {
+  const random = storm.randomFor(threadId)
+  let view: ThreadView = { seq: 0, messages: [] }
+  let place: string | undefined
+  const isDone = () => finished.aborted && (storm.over.aborted || hasEnded(view))
+  while (!isDone()) {
+    const url = storm.fleet.pick(random)
+    const leave = new AbortController()
+    const timer = setTimeout(() => leave.abort(), 300 + random.int(4_000))
+    const headers = place === undefined ? {} : { 'last-event-id': place }
+    const status = await readStream(
+      `${url}/api/threads/${threadId}/events`,
+      { owner, headers },
+      leave,
+      ({ data, id, event }) => {
+        if (event !== undefined) return
+        const frame = parseEventFrame(data)
+        if (frame === null || frame.after !== view.seq) {
+          storm.gaps.push(`${threadId} after ${view.seq}: ${data.slice(0, 120)}`)
+          leave.abort()
+          return
+        }
+        place = id ?? place
+        view = foldThread(view, toChanges(frame))
+        remember(storm, threadId, view.messages.at(-1))
+        if (isDone()) leave.abort()
+      },
+    )
+    clearTimeout(timer)
+    storm.tally.add('streams followed')
+    // A place that this very thread gave out is never refused.
+    if (status === 400 || status === 409) storm.gaps.push(`${threadId}: ${place} is refused`)
+    await pause(againMs)
+  }
+}
+
+const hasEnded = ({ messages }: ThreadView): boolean => {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && last.progress.status === 'ended'
+}
+
+function remember(
+  storm: Storm,
+  threadId: string,
+  message: ThreadView['messages'][number] | undefined,
+) {
+  if (message?.role !== 'assistant') return
+  const turn: Turn = message
+  const shown = storm.shown.turnOf(threadId, turn.id)
+  for (const part of turn.steps.flatMap(({ parts }) => parts)) {
+    if (part.type === 'text') shown.addText(part.text)
+    if (part.type === 'call') {
+      const isWhole = part.state === 'succeeded' && part.output.kind === 'inline'
+      shown.addCall(part.id, isWhole ? part.output.value : undefined)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type { Random } from '../../src/testing/random.ts'
+import type { Shown } from './evidence.ts'
+import type { Fleet } from './fleet.ts'
+
+/** What happened, and how often. */
+export class Tally {
+  readonly counts = new Map<string, number>()
+
+  add(what: string, times = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + times)
+  }
+}
+
+/** One storm over one database: what everybody in it shares. */
+export interface Storm {
+  readonly store: 'sqlite' | 'postgres'
+  /** The database itself, without a line in between. */
+  readonly db: string
+  readonly fleet: Fleet
+  readonly shown: Shown
+  readonly tally: Tally
+  /** Threads, with whose they are. */
+  readonly threads: Map<string, string>
+  readonly gaps: string[]
+  /** Aborted when no more questions are asked and no more faults begin. */
+  readonly over: AbortSignal
+  /** A source of chance for each actor, so that what one draws does not depend on how fast another is. */
+  randomFor(actor: string): Random
+}

@@ -1,0 +1,256 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createRandom, type Random } from '../../src/testing/random.ts'
+import { createDatabase } from '../support/create-database.ts'
+import { typeStripping } from '../support/type-stripping.ts'
+import {
+  type CallRecord,
+  type Evidence,
+  findViolations,
+  type PageMessage,
+  Shown,
+} from './evidence.ts'
+import { calm, faults } from './faults.ts'
+import { type Fleet, startFleet } from './fleet.ts'
+import { ask, askJson } from './http.ts'
+import { actAsPerson, decideOnce } from './people.ts'
+import { type Storm, Tally } from './storm.ts'
+
+export interface TortureOptions {
+  readonly store: Storm['store']
+  /** Where databases can be made; for PostgreSQL alone. */
+  readonly postgresUrl?: string
+  readonly seed: number
+  readonly seconds: number
+}
+
+export interface TortureReport {
+  readonly counts: ReadonlyMap<string, number>
+  readonly longestHealthMs: number
+  readonly memory: Evidence['memory']
+  readonly violations: readonly string[]
+}
+
+const people = 6
+const serverCount = 3
+const faultsAtOnce = 3
+const quiesceMs = 90_000
+
+/** A storm over one store, and what is left when it is over. */
+export async function torture(options: TortureOptions): Promise<TortureReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-torture-'))
+  const trace = join(folder, 'trace.log')
+  writeFileSync(trace, '')
+  const database = await openDatabase(options, folder)
+  let fleet: Fleet | undefined
+  try {
+    fleet = await startFleet({ db: database.db, trace, size: serverCount })
+    return await rage(options, fleet, database.db, trace)
+  } finally {
+    await fleet?.close()
+    await database.drop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function openDatabase({ store, postgresUrl }: TortureOptions, folder: string) {
+  if (store === 'sqlite') return { db: join(folder, 'chat.db'), drop: async () => undefined }
+  if (postgresUrl === undefined) throw new Error('There is no PostgreSQL to torture.')
+  const database = await createDatabase(postgresUrl)
+  return { db: database.url, drop: () => database.drop() }
+}
+
+async function rage(
+  { store, seed, seconds }: TortureOptions,
+  fleet: Fleet,
+  db: string,
+  trace: string,
+): Promise<TortureReport> {
+  const over = new AbortController()
+  const storm: Storm = {
+    store,
+    db,
+    fleet,
+    shown: new Shown(),
+    tally: new Tally(),
+    threads: new Map(),
+    gaps: [],
+    over: over.signal,
+    randomFor: (actor) => createRandom(actor.split('').reduce(mix, seed)),
+  }
+  const [survivor] = fleet.servers
+  if (survivor === undefined) throw new Error('There is no server.')
+  const before = await survivor.memory()
+  const health = watchHealth(storm)
+  const actors = [
+    ...Array.from({ length: people }, (_, index) => actAsPerson(storm, `person-${index + 1}`)),
+    ...Array.from({ length: faultsAtOnce }, (_, index) => harm(storm, `harm-${index + 1}`)),
+  ]
+  const failed = Promise.all(actors)
+  await Promise.race([pause(seconds * 1_000), failed])
+  over.abort()
+  await failed
+  await calm(storm)
+  const stuck = await quiesce(storm)
+  const longestHealthMs = await health
+  const pages = await readPages(storm)
+  const calls = await readCalls(storm, pages)
+  const after = await survivor.memory()
+  const memory = { before, after }
+  const evidence: Evidence = {
+    shown: storm.shown,
+    pages,
+    calls,
+    trace: readFileSync(trace, 'utf8').split('\n').filter(Boolean),
+    stuck,
+    gaps: storm.gaps,
+    crashes: fleet.servers.flatMap(({ crashes }) => crashes),
+    memory,
+    problems: await check(db),
+  }
+  storm.tally.add('threads', storm.threads.size)
+  storm.tally.add('turns shown', storm.shown.turns.size)
+  storm.tally.add('calls', calls.length)
+  storm.tally.add('times that a tool ran', evidence.trace.length)
+  return {
+    counts: storm.tally.counts,
+    longestHealthMs,
+    memory,
+    violations: findViolations(evidence),
+  }
+}
+
+const mix = (hash: number, letter: string): number =>
+  (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0
+
+/** One fault after the other, drawn from those that this store can have. */
+async function harm(storm: Storm, name: string): Promise<void> {
+  const random = storm.randomFor(name)
+  const possible = faults.filter(({ stores }) => stores.includes(storm.store))
+  while (!storm.over.aborted) {
+    const fault = random.pick(possible)
+    // One fault can be in the way of another, as a lock is in the way of a lock.
+    const isDone = await fault.run(storm, random).catch(() => false)
+    storm.tally.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
+    await pause(random.int(800))
+  }
+}
+
+/** The longest that anybody had to wait for `/api/health` of a server that no fault had in its hands. */
+async function watchHealth({ fleet, over }: Storm): Promise<number> {
+  let longest = 0
+  while (!over.aborted) {
+    for (const server of fleet.servers) {
+      const url = server.url()
+      if (url === undefined || server.isHeld) continue
+      const { timesHeld } = server
+      const begun = performance.now()
+      const response = await ask(`${url}/api/health`, { owner: 'watcher' })
+      await response?.body?.cancel()
+      // Otherwise it may have been frozen meanwhile.
+      if (server.timesHeld === timesHeld && response !== undefined) {
+        longest = Math.max(longest, performance.now() - begun)
+      }
+    }
+    await pause(50)
+  }
+  return longest
+}
+
+/** People decide what waits, until every turn has ended; resolves with those that do not. */
+async function quiesce(storm: Storm): Promise<readonly string[]> {
+  const random = storm.randomFor('people at the end')
+  const until = performance.now() + quiesceMs
+  let open = [...storm.threads.keys()]
+  while (open.length > 0 && performance.now() < until) {
+    const left: string[] = []
+    for (const threadId of open) {
+      if (!(await isAtRest(storm, random, threadId))) left.push(threadId)
+    }
+    open = left
+    if (open.length > 0) await pause(200)
+  }
+  return open
+}
+
+async function isAtRest(storm: Storm, random: Random, threadId: string): Promise<boolean> {
+  const page = await readPage(storm, random, threadId, 'limit=2')
+  if (page === undefined) return false
+  // Nobody got through with the first message.
+  if (page === null) return true
+  const turn = page.results.find(({ role }) => role === 'assistant')
+  // A message without its turn waits for somebody to take it up, or for a person to send it again.
+  if (turn === undefined || page.results[0]?.id !== turn.id) {
+    return storm.shown.messages.get(threadId)?.has(page.results[0]?.id ?? '') !== true
+  }
+  return (await decideOnce(storm, random, threadId, turn.id)) === true
+}
+
+interface Page {
+  readonly results: readonly PageMessage[]
+  readonly nextCursor: string | null
+}
+
+/** null: there is no such thread; undefined: nobody could say. */
+async function readPage(
+  { fleet, threads }: Storm,
+  random: Random,
+  threadId: string,
+  query: string,
+): Promise<Page | null | undefined> {
+  const owner = threads.get(threadId) ?? ''
+  const url = `${fleet.pick(random)}/api/threads/${threadId}/messages?${query}`
+  const answer = await askJson(url, { owner })
+  if (answer?.status === 404) return null
+  return answer?.status === 200 ? (answer.json as Page) : undefined
+}
+
+async function readPages(storm: Storm): Promise<ReadonlyMap<string, readonly PageMessage[]>> {
+  const random = storm.randomFor('reader at the end')
+  const pages = new Map<string, readonly PageMessage[]>()
+  for (const threadId of storm.threads.keys()) {
+    const messages: PageMessage[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const query = `limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+      const page = await readPage(storm, random, threadId, query)
+      if (page === undefined) throw new Error(`After the storm, ${threadId} cannot be read.`)
+      messages.push(...(page?.results ?? []))
+      cursor = page?.nextCursor ?? null
+    }
+    pages.set(threadId, messages)
+  }
+  return pages
+}
+
+async function readCalls(storm: Storm, pages: Evidence['pages']): Promise<readonly CallRecord[]> {
+  const random = storm.randomFor('counter at the end')
+  const calls: CallRecord[] = []
+  for (const [threadId, messages] of pages) {
+    const owner = storm.threads.get(threadId) ?? ''
+    if (!owner.startsWith('person')) continue
+    for (const { id, role, parts } of messages) {
+      if (role !== 'assistant' || parts.every(({ toolCallId }) => toolCallId === undefined))
+        continue
+      const url = `${storm.fleet.pick(random)}/api/messages/${id}/tool-calls?include=all`
+      const answer = await askJson(url, { owner })
+      if (answer?.status !== 200) throw new Error(`After the storm, ${id} cannot be read.`)
+      calls.push(...(answer.json as { readonly toolCalls: readonly CallRecord[] }).toolCalls)
+    }
+  }
+  return calls
+}
+
+const executable = join(import.meta.dirname, '../../src/cli/holdfast.ts')
+
+/** What `holdfast check` says, if it does not find everything in order. */
+function check(db: string): Promise<readonly string[]> {
+  const args = [...typeStripping, '--conditions=holdfast-source', executable, 'check', '--db', db]
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { maxBuffer: 64e6 }, (error, stdout, stderr) => {
+      resolve(error === null ? [] : `${stdout}${stderr}`.split('\n').filter(Boolean).slice(0, 20))
+    })
+  })
+}
