@@ -44,7 +44,10 @@ export const postChat = (client: HttpClient, body: unknown, query = ''): Promise
     body: JSON.stringify(body),
   })
 
-/** Everything that a UI message stream says, from its head to `[DONE]`. */
+/**
+ * Everything that a UI message stream says of its message, from its head to `[DONE]`. A transient chunk is not of the
+ * message: a database that is slow for a moment is told of at any place of a stream (LG3a).
+ */
 export async function readChunks(response: Response): Promise<readonly Chunk[]> {
   assertUiStream(response)
   const chunks: Chunk[] = []
@@ -57,7 +60,7 @@ export async function readChunks(response: Response): Promise<readonly Chunk[]> 
     else chunks.push(JSON.parse(data) as Chunk)
   }
   assert.equal(isDone, true, 'the stream does not end with [DONE]')
-  return chunks
+  return chunks.filter((chunk) => chunk['transient'] !== true)
 }
 
 export function assertUiStream(response: Response): void {
