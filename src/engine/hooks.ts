@@ -22,6 +22,8 @@ export type LifecycleEvent =
       readonly ms: number
       readonly totals: TurnTotals
     } & OfTurn)
+  /** Given back by this process, which is going or has had it for `handOverAfterMs`: whoever looks next carries it on. */
+  | ({ readonly type: 'turn-handed-over' } & OfTurn)
   /** Another process has it, or the store would not take its end. */
   | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn)
   | ({ readonly type: 'step-started'; readonly step: number } & OfTurn)
@@ -77,6 +79,7 @@ export interface RunHooks {
   endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
+  turnHandedOver(): void
   turnLost(error?: unknown): void
 }
 
@@ -119,6 +122,7 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
         ms: now() - begun,
         totals: totalsOf(turn),
       }),
+    turnHandedOver: () => emit({ type: 'turn-handed-over', ...place }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
   }

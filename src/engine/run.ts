@@ -58,6 +58,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
+  leave?(): void
 }
 
 export function startRun(parts: RunParts): StartedRun {
@@ -72,10 +74,15 @@ export function startRun(parts: RunParts): StartedRun {
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
+  let isLeaving = false
 
   const run: Run = {
     ...parts,
     signal,
+    get isLeaving() {
+      return isLeaving
+    },
+    handOver: () => interrupt({ kind: 'hand-over' }),
     words: createFailureWords(parts, options.errorText, (where, error) =>
       parts.hooks.failed(where, error),
     ),
@@ -97,7 +104,13 @@ export function startRun(parts: RunParts): StartedRun {
     },
   }
 
-  return { interrupt, done: drive(run, parts.force, () => why) }
+  return {
+    interrupt,
+    leave() {
+      isLeaving = true
+    },
+    done: drive(run, parts.force, () => why),
+  }
 }
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
@@ -125,10 +138,20 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
+  // Each process brings the run on a little, however short its time: else it could be handed round for ever.
+  let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
+    // To wait or to end takes no time: that is still done here.
+    if (next.kind === 'step' || next.kind === 'run-calls') {
+      if (run.isLeaving && hasWorked) {
+        run.handOver()
+        break
+      }
+      hasWorked = true
+    }
     switch (next.kind) {
       case 'step': {
         forced = false
@@ -195,7 +218,7 @@ async function interrupted(run: Run, reason: Interruption): Promise<void> {
       // What was received is kept, and the lease is over at once: anyone may carry on.
       await run.ledger.commit()
       await run.ledger.renew(0)
-      return run.hooks.turnLost()
+      return run.hooks.turnHandedOver()
     case 'fault':
       return failed(run, reason)
     default:
