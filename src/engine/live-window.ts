@@ -50,7 +50,7 @@ export interface LiveWindow {
   announced: number
   /** The place of its last change, by which it is known again; null: nothing is known of it. */
   place: ThreadPlace | null
-  /** The line was down: that place may be of a history that is no more. */
+  /** The line was down: there may be more than is known, and that place may be of a history that is no more. */
   isUncertain: boolean
   /** The thread was deleted, its history is no more, or the hub closed. */
   ended: boolean
@@ -192,6 +192,10 @@ function isOfOtherHistory({ place, frames }: LiveWindow, frame: Frame): boolean 
 /** Whether whoever stands at a seq finds here all that follows. */
 export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
   liveWindow.to > 0 && liveWindow.from <= after && after <= liveWindow.to
+
+/** Whether there is more, or may be more, than whoever stands at a seq, and the window, have. */
+export const isBehind = ({ known, to, isUncertain }: LiveWindow, at: Seq): boolean =>
+  isUncertain || known > Math.max(to, at)
 
 export const nothing = (after: Seq): Frame => ({
   ...{ after, seq: after, changes: [] },
