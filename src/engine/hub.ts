@@ -14,6 +14,7 @@ import {
   notifyLiveWindow,
   nextChange,
   nothing,
+  placeLiveWindow,
   type OlderFrame,
   readOlderFrame,
   restartLiveWindow,
@@ -226,9 +227,14 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
         let end: Seq = after
         const readOlder = async (from: Seq): Promise<Frame> => {
           // Also where another has read it: to send it on is work that others must get between.
-          const older = await gate(() =>
-            readOlderFrame(liveWindow, from, () => read(threadId, from)),
-          )
+          const older = await gate(async () => {
+            // While it waited, somebody who stands where it does has read that this is all, or the next was committed.
+            if (covers(liveWindow, from)) return undefined
+            const found = await readOlderFrame(liveWindow, from, () => read(threadId, from))
+            if (found.seq === found.end) placeLiveWindow(liveWindow, found)
+            return found
+          })
+          if (older === undefined) return nothing(from)
           end = older.seq > from ? older.end : from
           return older
         }

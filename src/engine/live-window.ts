@@ -136,14 +136,32 @@ export function notifyLiveWindow(liveWindow: LiveWindow, known: Seq): void {
 
 /** Begins anew further on; whoever is still behind reads the database. */
 export function restartLiveWindow(liveWindow: LiveWindow, at: Seq): void {
+  emptyLiveWindow(liveWindow, at)
+  liveWindow.older.clear()
+}
+
+function emptyLiveWindow(liveWindow: LiveWindow, at: Seq): void {
   liveWindow.from = at
   liveWindow.to = at
   liveWindow.frames.length = 0
   liveWindow.changes = 0
   liveWindow.bytes = 0
   liveWindow.joined.clear()
-  liveWindow.older.clear()
   liveWindow.place = null
+}
+
+/**
+ * Somebody has read the thread to its end, and the window is at no place or behind: it begins there, so that whoever
+ * comes next to that place need not read the same again.
+ */
+export function placeLiveWindow(
+  liveWindow: LiveWindow,
+  { seq, changes, incarnation }: Frame,
+): void {
+  if (seq <= liveWindow.to) return
+  emptyLiveWindow(liveWindow, seq)
+  const newest = changes.at(-1)
+  liveWindow.place = newest === undefined ? null : placeAfter(newest, incarnation)
 }
 
 /** Nothing more comes; whoever follows is let go. */
