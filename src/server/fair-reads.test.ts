@@ -37,7 +37,7 @@ it('[OP7a] lets others work between reads that one follower asks for one after t
   for (const name of ['first', 'second', 'third']) {
     await gate(async () => void order.push(name))
     // What a follower does with it: some steps of its own, none of which waits for anything outside.
-    for (let step = 0; step < 10; step++) await null
+    for (let step = 0; step < 10; step++) await Promise.resolve()
   }
   expect(order.indexOf('somebody else')).toBe(1)
 })
