@@ -136,10 +136,23 @@ export function createEngine(parts: EngineParts): Engine {
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
+    const stay = limitStay(run)
     void run.done.finally(() => {
+      stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
     })
     return run
+  }
+
+  /** A run that has been here for long is to go on elsewhere; what is under way may finish, but not for ever (OP4). */
+  const limitStay = (run: StartedRun): (() => void) => {
+    const { handOverAfterMs, handOverGraceMs } = options
+    if (handOverAfterMs === undefined || run.leave === undefined) return () => {}
+    let cancel = clock.after(handOverAfterMs, () => {
+      run.leave?.()
+      cancel = clock.after(handOverGraceMs, () => run.interrupt({ kind: 'hand-over' }))
+    })
+    return () => cancel()
   }
 
   return {

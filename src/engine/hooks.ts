@@ -34,6 +34,8 @@ export type LifecycleEvent<Context = unknown> =
       readonly ms: number
       readonly totals: TurnTotals
     } & OfTurn<Context>)
+  /** Given back by this process, which is going or has had it for `handOverAfterMs`: whoever looks next carries it on. */
+  | ({ readonly type: 'turn-handed-over' } & OfTurn<Context>)
   /** Another process has it, or the store would not take its end. */
   | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn<Context>)
   | ({ readonly type: 'step-started'; readonly step: number } & OfTurn<Context>)
@@ -90,6 +92,7 @@ export interface RunHooks {
   endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
+  turnHandedOver(): void
   turnLost(error?: unknown): void
 }
 
@@ -143,6 +146,7 @@ export function createRunHooks(place: TurnPlace, to: Hooks, now: () => number): 
         ms: now() - begun,
         totals: totalsOf(turn),
       }),
+    turnHandedOver: () => emit({ type: 'turn-handed-over', ...place }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
   }

@@ -67,8 +67,24 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly textDelayMs?: number
   /** How long a run may be silent before another process takes it over. */
   readonly leaseMs?: number
-  /** How often this process looks for runs whose holder died. 0: never. */
+  /**
+   * How often this process looks for runs whose holder died. 0: never.
+   * @default 1,000; with `handOverAfterMs` 0, as a process that is about to end should take nothing over
+   */
   readonly recoverEveryMs?: number
+  /**
+   * For platforms that end a process after some time (OP4). A run that has lived here for so long begins no further
+   * step and no further call: what is under way may finish for `handOverGraceMs`, then its lease is given back, and
+   * whoever looks next carries it on: another process, or this one, when `POST /api/recover` is called.
+   * @default never
+   */
+  readonly handOverAfterMs?: number
+  /**
+   * How long a step or a call under way may still take then. After it the run is broken off where it is: the step is run
+   * again elsewhere, and of a call that is not repeatable nobody knows how it ended.
+   * @default 2,000
+   */
+  readonly handOverGraceMs?: number
   /**
    * How often a turn whose process died is taken over without having come any further. One more time, and it ends as
    * `failed` with the code `crash-loop`; a person can continue it (AG7). @default 5
@@ -121,11 +137,13 @@ export type EngineOptions = Required<
     | 'textDelayMs'
     | 'leaseMs'
     | 'recoverEveryMs'
+    | 'handOverGraceMs'
     | 'recovery'
     | 'unknownOutcome'
   >
 > & {
   readonly toolTimeoutMs: number | undefined
+  readonly handOverAfterMs: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
   readonly errorText: ErrorText | undefined
   readonly choices: FlexibleSchema<unknown> | undefined
@@ -153,7 +171,9 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     retryDelayMs: options.retryDelayMs ?? 500,
     textDelayMs: options.textDelayMs ?? 25,
     leaseMs: options.leaseMs ?? 5_000,
-    recoverEveryMs: options.recoverEveryMs ?? 1_000,
+    recoverEveryMs: options.recoverEveryMs ?? (options.handOverAfterMs === undefined ? 1_000 : 0),
+    handOverAfterMs: options.handOverAfterMs,
+    handOverGraceMs: options.handOverGraceMs ?? 2_000,
     recovery: options.recovery ?? 'continue',
     unknownOutcome: options.unknownOutcome ?? 'wait',
   }

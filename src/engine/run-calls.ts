@@ -17,7 +17,8 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
     let call: Call | undefined = begun
     while (call !== undefined && !run.signal.aborted) {
       await runCall(run, call)
-      call = waiting.shift()
+      // A call that has not begun is begun by whoever carries the run on.
+      call = run.isLeaving() ? undefined : waiting.shift()
       if (call !== undefined && !run.signal.aborted)
         await run.ledger.commitTogether(startOf(run, call))
     }

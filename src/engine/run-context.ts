@@ -21,6 +21,10 @@ export interface Run {
   readonly hooks: RunHooks
   readonly words: FailureWords
   readonly signal: AbortSignal
+  /** Whether the run is to go on elsewhere: then it begins nothing more here. */
+  readonly isLeaving: () => boolean
+  /** Ends the run here. What was stored stays, and whoever takes the lease carries it on. */
+  readonly handOver: () => void
   readonly modelId: string
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]

@@ -59,6 +59,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
+  leave?(): void
 }
 
 export function startRun(parts: RunParts): StartedRun {
@@ -73,13 +75,29 @@ export function startRun(parts: RunParts): StartedRun {
   const words = createFailureWords(place, options.errorText, (where, error) =>
     hooks.failed(where, error),
   )
-  return { interrupt, done: drive({ ...parts, words, signal }, () => why) }
+  let isLeaving = false
+  const begun: BegunRun = {
+    ...parts,
+    words,
+    signal,
+    isLeaving: () => isLeaving,
+    handOver: () => interrupt({ kind: 'hand-over' }),
+  }
+  return {
+    interrupt,
+    leave() {
+      isLeaving = true
+    },
+    done: drive(begun, () => why),
+  }
 }
 
 /** What there is of a run before it has its agent: enough to end the turn. */
 interface BegunRun extends RunParts {
   readonly words: FailureWords
   readonly signal: AbortSignal
+  readonly isLeaving: Run['isLeaving']
+  readonly handOver: Run['handOver']
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
@@ -145,10 +163,20 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
+  // Each process brings the run on a little, however short its time: else it could be handed round for ever.
+  let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
+    // To wait or to end takes no time: that is still done here.
+    if (next.kind === 'step' || next.kind === 'run-calls') {
+      if (run.isLeaving() && hasWorked) {
+        run.handOver()
+        break
+      }
+      hasWorked = true
+    }
     switch (next.kind) {
       case 'step': {
         forced = false
@@ -216,7 +244,7 @@ async function interrupted(run: BegunRun, reason: Interruption): Promise<void> {
       // stored, or a row of deployments would pass for a turn that kills its processes (AG7).
       await run.ledger.commit([handedOver(run)])
       await run.ledger.renew(0)
-      return run.hooks.turnLost()
+      return run.hooks.turnHandedOver()
     case 'fault':
       return failed(run, reason)
     default:
