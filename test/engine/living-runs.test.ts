@@ -108,15 +108,16 @@ describe('a process that another has taken a run over from, and does not know it
   }
 
   it('[RS5 CR2] takes the next message, since nothing runs', async () => {
-    const { say } = await overtaken('ended')
-    expect(await say('and another thing')).toMatchObject({ kind: 'started' })
+    const fixture = await overtaken('ended')
+    expect(await fixture.say('and another thing')).toMatchObject({ kind: 'started' })
   })
 
   it('[AP2 CR2] takes what a person says of the call, and goes on with the turn', async () => {
-    const { holdfast, threadId, callId, turnId, until } = await overtaken('waiting')
+    const fixture = await overtaken('waiting')
+    const { holdfast, threadId, callId, turnId } = fixture
     const resolved = await holdfast.resolve({ threadId, callId, by: 'ana', resolution: 'skip' })
     expect(resolved).toEqual({ kind: 'resolved' })
-    const view = await until(({ messages }) => {
+    const view = await fixture.until(({ messages }) => {
       const turn = messages.find(({ id }) => id === turnId)
       return turn?.role === 'assistant' && turn.progress.status === 'ended'
     })
