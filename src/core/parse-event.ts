@@ -103,7 +103,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'step-ended': { finishReason: string, usage: optional(object) },
   'step-abandoned': {},
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
-  'turn-resumed': {},
+  'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-ended': {
     ending: tagged(
       'kind',

@@ -57,7 +57,16 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
   const taken: ModelPart[] = []
   const { signal } = new AbortController()
   const files = createFileLoader(systemClock, signal)
-  const call = { model, instructions: undefined, messages, tools, settings, signal, files }
+  const call = {
+    model,
+    instructions: undefined,
+    messages,
+    tools,
+    toolsContext: {},
+    settings,
+    signal,
+    files,
+  }
   await callModel(call, (part) => {
     taken.push(part)
     return 'more'
@@ -279,7 +288,16 @@ test('[ST1] what was not taken is given back: the provider is told that nobody l
   const { signal } = new AbortController()
   const files = createFileLoader(systemClock, signal)
   let taken = 0
-  const call = { model, instructions: undefined, messages, tools, settings: {}, signal, files }
+  const call = {
+    model,
+    instructions: undefined,
+    messages,
+    tools,
+    toolsContext: {},
+    settings: {},
+    signal,
+    files,
+  }
   await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
   expect([taken, cancelled]).toEqual([3, true])
 })
