@@ -64,6 +64,8 @@ export interface Begin {
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
+  /** The thread was read at `expectedSeq`, and no turn of it runs. */
+  readonly isIdle?: boolean
   /** What to do with the lease, where it is not the engine's own loop. */
   readonly work?: Work
 }
@@ -174,7 +176,7 @@ export function createEngine(parts: EngineParts): Engine {
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns } = begin
       const own = runs.get(threadId)
-      if (own !== undefined && isUnderWay(own, expectedSeq)) {
+      if (own !== undefined && isUnderWay(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
@@ -228,10 +230,16 @@ const reasonOf = {
 
 /**
  * A run of this process is late, not dead, whatever a clock says of its lease: one that jumped, or one that went on while
- * the process was busy. A thread that ends before the run's own place is another one, made anew under its id.
+ * the process was busy. A thread that ends before the run's own place is another one, made anew under its id. And where what
+ * is stored says that the turn no longer runs, another process has taken it over: the run learns that with its next
+ * write, which may be long in coming, and must not keep people from theirs.
  */
-const isUnderWay = ({ ledger: { turn } }: LiveRun, seq: Seq): boolean =>
-  turn.progress.status === 'running' && turn.lastSeq <= seq
+function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }: Begin): boolean {
+  const { progress, lastSeq } = ledger.turn
+  if (progress.status !== 'running' || lastSeq > expectedSeq || isIdle === true) return false
+  const stored = turns.find(({ id }) => id === turnId)
+  return stored === undefined || stored.progress.status === 'running'
+}
 
 const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
   events.map((event, index) => ({ ...event, seq: first + index }))
