@@ -93,7 +93,10 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
     const known = liveWindow.known
     liveWindow.reading ??= leaveOtherHistory(threadId, liveWindow)
-      .then(() => read(threadId, liveWindow.to))
+      .then(() => {
+        liveWindow.isUncertain = false
+        return read(threadId, liveWindow.to)
+      })
       .then((frame) => {
         // What came one by one is short: counted at its most, it would drive out what others still need.
         extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
@@ -201,7 +204,12 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
           if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
           else if (at < liveWindow.from || at < end) {
             frame = await patiently(() => readOlder(at), signal)
-          } else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
+          } else if (
+            liveWindow.announced === 0 &&
+            // By itself, not as a seq: a commit of this process that is still to be delivered could reach that seq, and
+            // that the thread was deleted would be lost.
+            (liveWindow.isUncertain || liveWindow.known > Math.max(liveWindow.to, at))
+          ) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
             await patiently(() => refresh(threadId, liveWindow), signal)
           } else await nextChange(liveWindow, signal)
