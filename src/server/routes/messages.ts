@@ -37,6 +37,7 @@ async function readPage(
   url: URL,
 ): Promise<object> {
   const { ownerId, basePath } = request
+  const threadId = threadOf(request)
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
   const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
   if (toolNames !== undefined && format !== 'ui') {
@@ -45,7 +46,7 @@ async function readPage(
   const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
   const wanted = { ownerId, basePath, format, limit, ...rangeOf(url) }
   const query = withDefined(wanted, { sdk: sdkOf(url), toolNames })
-  const read = () => holdfast.messages(threadOf(request), query)
+  const read = () => holdfast.messages(threadId, query)
   return orNotFound(await reads.gateOf(ownerId)(read))
 }
 
