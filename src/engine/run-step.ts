@@ -8,7 +8,7 @@ import type { Taken } from './call-model.ts'
 import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
-import type { ModelPart } from './sdk-layer.ts'
+import type { ModelPart } from './model-part.ts'
 import {
   createPartTranslator,
   jsonObject,

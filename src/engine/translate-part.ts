@@ -1,4 +1,4 @@
-import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
+import type { TextStreamPart, ToolSet } from 'ai'
 import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../core/call.ts'
 import { errorTextOfThrown } from '../core/error-text.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
@@ -7,10 +7,11 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { ModelPart } from './model-part.ts'
 import { toJson, toResultJson } from './to-json.ts'
 
 /** What the AI SDK's single model call, or its whole `streamText` loop, emits. */
-export type SdkPart = LanguageModelStreamPart<ToolSet> | TextStreamPart<ToolSet>
+export type SdkPart = ModelPart | TextStreamPart<ToolSet>
 
 /** The border between the SDK's words and ours. It keeps which of our ids stand for which of theirs. */
 export interface PartTranslator {
