@@ -146,8 +146,10 @@ const singleCallLayer =
       allowSystemInMessages: true,
       _internal: { collectContent: false },
     })
-    made.then(() => failed(new Error('The model was not called.')), failed)
-    return { stream: made.then(({ stream }) => stream) }
+    const stream = made.then((answer) => answer.stream)
+    // Whoever waits for the model is told; a rejection that nobody handles would end the process.
+    stream.then(() => failed(new Error('The model was not called.')), failed)
+    return { stream }
   }
 
 /** One step of `streamText` with tools that cannot run: all that is documented, at the price of its loop. */
