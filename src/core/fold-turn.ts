@@ -97,6 +97,9 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'step-ended':
       closeStep(draft, event.at, event)
       return
+    case 'step-resumed':
+      resumeStep(draft, event.model)
+      return
     case 'step-abandoned':
       closeStep(draft, event.at, { status: 'abandoned' })
       return
@@ -170,6 +173,12 @@ function openStep(draft: TurnDraft, at: number): Step {
   const step: Step = { index: (last?.index ?? -1) + 1, status: 'open', parts: [], startedAt: at }
   draft.pushStep(step)
   return step
+}
+
+function resumeStep(draft: TurnDraft, model: string | undefined): void {
+  const step = draft.lastStep()
+  if (step?.status !== 'open') return
+  draft.replaceLastStep(withDefined({ ...step, resumed: true } as const, { model }))
 }
 
 function closeStep(

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import type { Json } from '../core/json.ts'
+import { carryOnBeginning } from '../views/carry-on-words.ts'
 
 export type DemoLanguageModel = Exclude<LanguageModel, string> & {
   readonly specificationVersion: 'v4'
@@ -29,6 +30,7 @@ export interface DemoResult {
 
 /** What the engine says for the user when a turn is continued. */
 const goOn = 'Continue from where you stopped.'
+const isFromEngine = (text: string): boolean => text === goOn || text.startsWith(carryOnBeginning)
 
 export function readDemoPrompt(prompt: Prompt): DemoConversation {
   let text = ''
@@ -39,7 +41,7 @@ export function readDemoPrompt(prompt: Prompt): DemoConversation {
   for (const message of prompt) {
     if (message.role === 'user') {
       for (const part of message.content) {
-        if (part.type !== 'text' || part.text === goOn) continue
+        if (part.type !== 'text' || isFromEngine(part.text)) continue
         text = part.text
         said = ''
         messages++

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
 import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import type { Clock } from './clock.ts'
@@ -21,6 +22,8 @@ export interface Run {
   readonly words: FailureWords
   readonly signal: AbortSignal
   readonly modelId: string
+  /** How this model is asked to carry on with text that was broken off. */
+  readonly continueText: ContinueText
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
   /** What the turn had when a person asked for more of it: limits count from there. */

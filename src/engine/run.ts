@@ -72,6 +72,12 @@ export function startRun(parts: RunParts): StartedRun {
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
+  const continueText =
+    typeof options.continueText === 'string'
+      ? options.continueText
+      : model === undefined
+        ? 'instruction'
+        : options.continueText(model)
 
   const run: Run = {
     ...parts,
@@ -82,6 +88,7 @@ export function startRun(parts: RunParts): StartedRun {
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
+    continueText,
     get prompt() {
       return prompt
     },
@@ -90,7 +97,7 @@ export function startRun(parts: RunParts): StartedRun {
       history ??= await parts.history()
       const { maxOutputChars, settings } = options
       const { isDeferred } = parts.toolbox
-      const how = { isDeferred, maxOutputChars }
+      const how = { isDeferred, maxOutputChars, continueText }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { tools } = parts.toolbox
       return { model, instructions, messages: prompt, tools, settings, signal, files }
@@ -132,7 +139,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     switch (next.kind) {
       case 'step': {
         forced = false
-        const limit = await runStep(run, next.index)
+        const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
         break
       }
