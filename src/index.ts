@@ -25,6 +25,17 @@ export {
 } from './core/message.ts'
 export type { ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
+export {
+  type Agent,
+  type AgentOption,
+  type AgentReason,
+  type AgentTool,
+  type AgentTools,
+  defineAgent,
+  defineTool,
+  type TurnScope,
+} from './engine/agent.ts'
+export type { CallScope, TurnPlace } from './engine/call-scope.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/combine-hooks.ts'

@@ -8,7 +8,7 @@ import type {
 } from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
+import type { ItemPart, ResumedFrom, TurnEnding, TurnWait, UserPart } from './message.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
@@ -17,6 +17,8 @@ export type TurnEventBody =
       readonly type: 'turn-started'
       readonly replyTo: MessageId | null
       readonly metadata?: Json
+      /** What came with the message for the agent, as the host's schema made it (AG2). */
+      readonly choices?: Json
       /** Produced by a loop of the host's own; the engine does not carry it on. */
       readonly recorded?: true
     }
@@ -93,7 +95,8 @@ export type TurnEventBody =
   /** The step was broken off and is run again; what it had said stays where it stood. */
   | { readonly type: 'step-abandoned' }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
-  | { readonly type: 'turn-resumed' }
+  /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
+  | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */

@@ -104,7 +104,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'step-resumed': { model: optional(string) },
   'step-abandoned': {},
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
-  'turn-resumed': {},
+  'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-ended': {
     ending: tagged(
       'kind',

@@ -1,6 +1,5 @@
 import type { LanguageModel } from 'ai'
 import type { Json } from '../core/json.ts'
-import { carryOnBeginning } from '../views/carry-on-words.ts'
 
 export type DemoLanguageModel = Exclude<LanguageModel, string> & {
   readonly specificationVersion: 'v4'
@@ -28,8 +27,9 @@ export interface DemoResult {
     | { readonly ok: false; readonly error: string }
 }
 
-/** What the engine says for the user when a turn is continued. */
+/** What the engine says for the user when a turn is continued, or carried on after it was broken off. */
 const goOn = 'Continue from where you stopped.'
+const carryOnBeginning = 'Your answer above was broken off'
 const isFromEngine = (text: string): boolean => text === goOn || text.startsWith(carryOnBeginning)
 
 export function readDemoPrompt(prompt: Prompt): DemoConversation {

@@ -58,7 +58,16 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
   const taken: ModelPart[] = []
   const { signal } = new AbortController()
   const files = createFileLoader(systemClock, signal)
-  const call = { model, instructions: undefined, messages, tools, settings, signal, files }
+  const call = {
+    model,
+    instructions: undefined,
+    messages,
+    tools,
+    toolsContext: {},
+    settings,
+    signal,
+    files,
+  }
   await callModel(call, (part) => {
     taken.push(part)
     return 'more'
@@ -285,7 +294,8 @@ describe.each(['found', 'public'] as const)('on the %s path', (path) => {
     const { signal } = new AbortController()
     const files = createFileLoader(systemClock, signal)
     let taken = 0
-    const call = { model, instructions: undefined, messages, tools, settings: {}, signal, files }
+    const base = { model, instructions: undefined, messages, tools, toolsContext: {} }
+    const call = { ...base, settings: {}, signal, files }
     await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
     expect([taken, cancelled]).toEqual([3, true])
   })

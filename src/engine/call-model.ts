@@ -11,6 +11,8 @@ export interface ModelCall {
   readonly instructions: Instructions | undefined
   readonly messages: ModelMessage[]
   readonly tools: ToolSet
+  /** For tools whose description is a function of it. */
+  readonly toolsContext: Readonly<Record<string, unknown>>
   readonly settings: CallSettings
   readonly signal: AbortSignal
   readonly files: FileLoader
@@ -52,7 +54,7 @@ export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> 
 
 /** Files that cannot be had become words, and the model is called with those (ST3b). */
 async function openCall(call: ModelCall): Promise<LayeredCall> {
-  const { model, instructions, tools, settings, signal, files } = call
+  const { model, instructions, tools, toolsContext, settings, signal, files } = call
   for (;;) {
     const { missing } = files
     const messages = files.inWords(call.messages)
@@ -62,6 +64,7 @@ async function openCall(call: ModelCall): Promise<LayeredCall> {
         model,
         messages,
         tools,
+        toolsContext: { ...toolsContext },
         download: files.download,
         abortSignal: signal,
         ...(instructions === undefined ? {} : { instructions }),

@@ -39,11 +39,13 @@ import {
 import { type StopResult, stopRun } from './stop.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
-import { createToolbox, type Toolbox } from './tool-policy.ts'
+import { noToolbox, type Toolbox } from './tool-policy.ts'
+import { createAgentSource } from './turn-agent.ts'
 import type { Store } from '../store/store.ts'
 
 export interface Holdfast {
   readonly store: Store
+  /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
   /** False if there is no such thread. */
@@ -111,7 +113,11 @@ export interface DecideRequest {
  * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
  * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
  */
-export function createHoldfast(options: HoldfastOptions): Holdfast {
+export function createHoldfast<Context = unknown, Choices = unknown>(
+  given: HoldfastOptions<Context, Choices>,
+): Holdfast {
+  // Inside, contexts and choices are values that are handed on.
+  const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
@@ -128,18 +134,16 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })
-  const toolbox = createToolbox(options.tools ?? {}, options.policies ?? {}, options.toolApproval)
+  const agents = createAgentSource(options, clock, chosen.agentTimeoutMs)
   const engine = createEngine({
     store,
     committer,
     hub,
     clock,
     options: chosen,
-    toolbox,
+    agents,
     emit,
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
-    model: options.model,
-    instructions: options.instructions,
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,
   })
@@ -190,7 +194,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
 
   return {
     store,
-    toolbox,
+    toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId: () => parseThreadId(newId('thread')),
     rename: (threadId, title) =>
       appendThreadEvents(engine, threadId, [{ type: 'thread-renamed', title, at: clock.now() }]),

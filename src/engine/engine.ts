@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Instructions, LanguageModel } from 'ai'
 import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
+import type { AgentReason } from './agent.ts'
+import type { TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
 import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
@@ -14,7 +15,7 @@ import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
-import type { Toolbox } from './tool-policy.ts'
+import type { AgentSource } from './turn-agent.ts'
 
 /** What the verbs of the engine share. */
 export interface Engine {
@@ -23,11 +24,9 @@ export interface Engine {
   readonly hub: Hub
   readonly clock: Clock
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agents: AgentSource
   readonly holder: string
   readonly emit: Hooks
-  /** None: every answer is recorded from a loop of the host's own. */
-  readonly model: LanguageModel | undefined
   readonly newMessageId: () => MessageId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
@@ -47,6 +46,8 @@ export interface LiveRun {
 
 export interface Begin {
   readonly threadId: ThreadId
+  /** Of the thread, from the read that `expectedSeq` is of. */
+  readonly ownerId: OwnerId
   readonly turnId: MessageId
   readonly how: TurnStart
   readonly events: readonly NewEvent[]
@@ -61,7 +62,7 @@ export interface Begin {
   readonly work?: Work
 }
 
-export type Work = (ledger: RunLedger, hooks: RunHooks) => StartedRun
+export type Work = (ledger: RunLedger, hooks: RunHooks, place: TurnPlace) => StartedRun
 
 export interface EngineParts {
   readonly store: Store
@@ -69,11 +70,9 @@ export interface EngineParts {
   readonly hub: Hub
   readonly clock: Clock
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agents: AgentSource
   readonly holder: string
   readonly emit: Hooks
-  readonly model: LanguageModel | undefined
-  readonly instructions: Instructions | undefined
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
 }
@@ -103,10 +102,11 @@ export function createEngine(parts: EngineParts): Engine {
     seq: Seq,
     fence: number,
   ): Promise<StartedRun | undefined> => {
-    const { threadId, turnId } = begin
+    const { threadId, turnId, ownerId, how } = begin
+    const place = { ownerId, threadId, turnId }
     // While this was read, its lease may have run out and a later run of this process taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
-    const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
+    const hooks = createRunHooks(place, parts.emit, clock.now)
     // The ledger must reach the run that it is made for.
     const live: { run?: StartedRun } = {}
     const ledger = createRunLedger({
@@ -129,17 +129,30 @@ export function createEngine(parts: EngineParts): Engine {
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
     const force = begin.force ?? false
     // A run begins its first step at once: whoever listens hears of the turn before it.
-    parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })
+    parts.emit({ type: 'turn-started', ...place, how })
     const run =
-      begin.work?.(ledger, hooks) ??
-      startRun({ ...parts, threadId, turnId, ledger, hooks, force, history })
+      begin.work?.(ledger, hooks, place) ??
+      startRun({ ...parts, place, reason: reasonOf[how], ledger, hooks, force, history })
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
+    const stay = limitStay(run)
     void run.done.finally(() => {
+      stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
     })
     return run
+  }
+
+  /** A run that has been here for long is to go on elsewhere; what is under way may finish, but not for ever (OP4). */
+  const limitStay = (run: StartedRun): (() => void) => {
+    const { handOverAfterMs, handOverGraceMs } = options
+    if (handOverAfterMs === undefined || run.leave === undefined) return () => {}
+    let cancel = clock.after(handOverAfterMs, () => {
+      run.leave?.()
+      cancel = clock.after(handOverGraceMs, () => run.interrupt({ kind: 'hand-over' }))
+    })
+    return () => cancel()
   }
 
   return {
@@ -176,6 +189,13 @@ export function createEngine(parts: EngineParts): Engine {
     },
   }
 }
+
+const reasonOf = {
+  sent: 'begin',
+  continued: 'begin',
+  resumed: 'resume',
+  'taken-over': 'takeover',
+} as const satisfies Record<TurnStart, AgentReason>
 
 /**
  * A run of this process is late, not dead, whatever a clock says of its lease: one that jumped, or one that went on while

@@ -1,19 +1,31 @@
 import type { Call, CallOutcome } from '../core/call.ts'
-import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
+import { idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason } from '../core/usage.ts'
 
-interface OfTurn {
-  readonly threadId: ThreadId
-  readonly turnId: MessageId
+interface OfTurn<Context> extends TurnPlace {
+  /**
+   * The agent's, once it is known: a function `agent` is called after `turn-started`. Not enumerable, so that a log that
+   * writes the event as JSON does not write what may be secret. The same goes for `abortSignal`.
+   */
+  readonly context?: Context
+  /** Of the run. */
+  readonly abortSignal?: AbortSignal
+}
+
+interface OfCall {
+  readonly callId: string
+  readonly name: string
+  /** See `CallScope`. */
+  readonly idempotencyKey: string
 }
 
 /** What happens in an engine, for logs, metrics and traces. Only what failed says why; nothing else carries content. */
-export type LifecycleEvent =
-  | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn)
-  | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn)
+export type LifecycleEvent<Context = unknown> =
+  | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn<Context>)
+  | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn<Context>)
   | ({
       readonly type: 'turn-ended'
       readonly ending: TurnEnding['kind']
@@ -21,31 +33,32 @@ export type LifecycleEvent =
       readonly error?: TurnError
       readonly ms: number
       readonly totals: TurnTotals
-    } & OfTurn)
+    } & OfTurn<Context>)
+  /** Given back by this process, which is going or has had it for `handOverAfterMs`: whoever looks next carries it on. */
+  | ({ readonly type: 'turn-handed-over' } & OfTurn<Context>)
   /** Another process has it, or the store would not take its end. */
-  | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn)
-  | ({ readonly type: 'step-started'; readonly step: number } & OfTurn)
+  | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn<Context>)
+  | ({ readonly type: 'step-started'; readonly step: number } & OfTurn<Context>)
   | ({
       readonly type: 'step-ended'
       readonly step: number
       readonly finishReason: FinishReason
       readonly ms: number
-    } & OfTurn)
+    } & OfTurn<Context>)
   | ({
       readonly type: 'model-retried'
       readonly attempt: number
       readonly delayMs: number
       readonly code: string
       readonly message: string
-    } & OfTurn)
-  | ({ readonly type: 'call-started'; readonly callId: string; readonly name: string } & OfTurn)
+    } & OfTurn<Context>)
+  | ({ readonly type: 'call-started' } & OfCall & OfTurn<Context>)
   | ({
       readonly type: 'call-ended'
-      readonly callId: string
-      readonly name: string
       readonly state: CallOutcome['state']
       readonly ms: number
-    } & OfTurn)
+    } & OfCall &
+      OfTurn<Context>)
   | {
       readonly type: 'committed'
       readonly appends: number
@@ -53,22 +66,24 @@ export type LifecycleEvent =
       readonly ms: number
     }
   /** A second end of a call, or one of a call that is not there. The first end stands (CL2). */
-  | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn)
+  | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn<Context>)
   /** A call that a dead process had started: nobody knows how it ended. */
-  | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn)
+  | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
    * A tool, a policy or a model failed. `message` and `error` are the reason, and may hold what clients are not told;
    * what they read has the `errorId` (HT6).
    */
-  | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace)
+  | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
 
 export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
 
-export type Hooks = (event: LifecycleEvent) => void
+export type Hooks<Context = unknown> = (event: LifecycleEvent<Context>) => void
 
 /** The same, seen from inside one run. */
 export interface RunHooks {
+  /** What the events that follow are told of the run beside its place. */
+  identify(run: { readonly context: unknown; readonly abortSignal: AbortSignal }): void
   stepStarted(step: number): (finishReason: FinishReason) => void
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
@@ -77,6 +92,7 @@ export interface RunHooks {
   endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
+  turnHandedOver(): void
   turnLost(error?: unknown): void
 }
 
@@ -90,20 +106,31 @@ export function safely(hooks: Hooks | undefined): Hooks {
   }
 }
 
-export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): RunHooks {
+export function createRunHooks(place: TurnPlace, to: Hooks, now: () => number): RunHooks {
   const begun = now()
+  let hidden: PropertyDescriptorMap | undefined
+  const emit: Hooks = (event) =>
+    to(hidden === undefined ? event : Object.defineProperties(event, hidden))
+  const ofCall = ({ id: callId, name }: Call) => ({
+    callId,
+    name,
+    idempotencyKey: idempotencyKeyOf(place.threadId, callId),
+  })
   return {
+    identify({ context, abortSignal }) {
+      hidden = { context: { value: context }, abortSignal: { value: abortSignal } }
+    },
     stepStarted(step) {
       const started = now()
       emit({ type: 'step-started', ...place, step })
       return (finishReason) =>
         emit({ type: 'step-ended', ...place, step, finishReason, ms: now() - started })
     },
-    callStarted({ id: callId, name }) {
+    callStarted(call) {
       const started = now()
-      emit({ type: 'call-started', ...place, callId, name })
+      emit({ type: 'call-started', ...place, ...ofCall(call) })
       return ({ state }) =>
-        emit({ type: 'call-ended', ...place, callId, name, state, ms: now() - started })
+        emit({ type: 'call-ended', ...place, ...ofCall(call), state, ms: now() - started })
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
@@ -119,6 +146,7 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
         ms: now() - begun,
         totals: totalsOf(turn),
       }),
+    turnHandedOver: () => emit({ type: 'turn-handed-over', ...place }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
   }

@@ -16,7 +16,7 @@ export type NextAction =
 export interface NextOptions {
   readonly maxSteps: number
   /** Tools that this server runs itself; others are run by the client. */
-  readonly isExecutable: (name: string) => boolean
+  readonly isExecutable: (call: Call) => boolean
   readonly isKnown: (name: string) => boolean
   /** The provider may give the result of such a call in a later step. */
   readonly isDeferred: (name: string) => boolean
@@ -24,11 +24,14 @@ export interface NextOptions {
   readonly unknownWaits: boolean
 }
 
-/** The same for every plan of one engine. */
-export const nextOptions = (options: EngineOptions, toolbox: Toolbox): NextOptions => ({
+/** The same for every plan of one run. */
+export const nextOptions = (
+  options: EngineOptions,
+  toolbox: Pick<Toolbox, 'isExecutable' | 'find' | 'isDeferred'>,
+): NextOptions => ({
   maxSteps: options.maxSteps,
   unknownWaits: options.unknownOutcome === 'wait',
-  isExecutable: toolbox.isExecutable,
+  isExecutable: (call) => toolbox.isExecutable(call.name),
   isKnown: (name) => toolbox.find(name) !== undefined,
   isDeferred: toolbox.isDeferred,
 })
@@ -39,7 +42,7 @@ export function planNext(turn: Turn, options: NextOptions): NextAction {
   const open = calls.filter(isOpenCall).filter((call) => call.state !== 'awaiting-approval')
   const orphans = open.filter((call) => !options.isKnown(call.name) && !call.providerExecuted)
   if (orphans.length > 0) return { kind: 'fail-calls', calls: orphans }
-  const runnable = open.filter((call) => options.isExecutable(call.name) && !call.providerExecuted)
+  const runnable = open.filter((call) => options.isExecutable(call) && !call.providerExecuted)
   if (runnable.length > 0) return { kind: 'run-calls', calls: runnable }
   const last = turn.steps.at(-1)
   const brokeOff = last?.status !== 'ended'

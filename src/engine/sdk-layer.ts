@@ -39,6 +39,8 @@ export interface LayerCall extends CallSettings {
   readonly messages: sdk.ModelMessage[]
   readonly instructions?: sdk.Instructions
   readonly tools: ToolSet
+  /** For tools whose description is a function of it. */
+  readonly toolsContext: Readonly<Record<string, unknown>>
   readonly download: Download
   readonly abortSignal: AbortSignal
 }
@@ -154,7 +156,7 @@ const singleCallLayer =
 
 /** One step of `streamText` with tools that cannot run: all that is documented, at the price of its loop. */
 const publicLayer =
-  ({ download, tools, messages, ...call }: LayerCall): Layer =>
+  ({ download, tools, toolsContext, messages, ...call }: LayerCall): Layer =>
   (model, failed) => {
     const { stream } = streamText({
       ...call,
@@ -163,6 +165,8 @@ const publicLayer =
       messages: [{ role: 'user', content: 'The step has its own messages.' }],
       prepareStep: () => ({ messages }),
       tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, inert(tool)])),
+      // Not in the type of a set of tools that does not say which contexts it takes.
+      ...({ toolsContext } as object),
       experimental_download: download,
       allowSystemInMessages: true,
       maxRetries: 0,

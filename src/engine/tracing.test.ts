@@ -196,7 +196,7 @@ describe('traceHooks', () => {
   it('ends the spans of a turn that another process will carry on', async () => {
     await ask(() => [{ waitMs: 60_000 }], { wait: false })
     expect(spans).toMatchObject([
-      { attributes: { 'holdfast.turn.ending': 'lost' }, status: undefined, ended: 1 },
+      { attributes: { 'holdfast.turn.ending': 'handed-over' }, status: undefined, ended: 1 },
       { attributes: { 'holdfast.step.finish_reason': 'interrupted' }, ended: 1 },
     ])
   })

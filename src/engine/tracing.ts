@@ -92,6 +92,8 @@ function createTraceHooks(api: Api): Hooks {
           { 'holdfast.turn.ending': event.ending },
           event.ending === 'failed' ? (event.error?.code ?? 'failed') : undefined,
         )
+      case 'turn-handed-over':
+        return endTurn(keyOf(event), { 'holdfast.turn.ending': 'handed-over' })
       case 'turn-lost':
         return endTurn(
           keyOf(event),

@@ -30,6 +30,18 @@ export interface HandlerOptions {
    * @default false
    */
   readonly trustProxy?: boolean
+  /**
+   * Keeps the process alive for a promise, where the platform ends or freezes it after an answer (OP4): it is called after
+   * every request that left a run under way. Such as `waitUntil` of `@vercel/functions`.
+   * @default none: a run lives as long as the process does
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+  /**
+   * Switches `POST /api/recover` on, which carries on what other processes handed over or left behind, and is called with
+   * `Authorization: Bearer <secret>`: at least 16 characters. Nobody's sign-in is asked for there.
+   * @default none: the route is 404
+   */
+  readonly recoverSecret?: string
   /** What one request or one owner may take; those that are not named keep their default. */
   readonly limits?: Partial<Limits>
   /**

@@ -24,6 +24,12 @@ export const handlerRules: OptionTable<HandlerOptions> = {
     default: 'none but its own',
   },
   trustProxy: flag('false'),
+  waitUntil: callback('none: a run lives as long as the process does'),
+  recoverSecret: {
+    range: 'a string of at least 16 characters',
+    fits: (value) => typeof value === 'string' && value.length >= 16,
+    default: 'none: the route is 404',
+  },
   limits: record('an object of limits', 'see below'),
   keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
   log: callback('the error of a 5xx goes to the standard error'),

@@ -2,7 +2,7 @@ import { isOpenCall } from '../core/call.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toClientJson } from './client-json.ts'
+import { shownMetadata } from './shown-metadata.ts'
 import { sameJson } from './same-json.ts'
 import { shownPartsOf } from './shown-parts.ts'
 import type { UiChunk } from './ui-chunk.ts'
@@ -129,7 +129,7 @@ const notePart = (turn: Turn, hasNote: boolean): UiNotePart | null =>
 
 const startChunk = (turn: Turn): UiChunk =>
   withDefined({ type: 'start', messageId: turn.id } as const, {
-    messageMetadata: toClientJson(turn.metadata ?? undefined),
+    messageMetadata: shownMetadata(turn),
   })
 
 function finishChunks({ progress, steps }: Turn): readonly UiChunk[] {

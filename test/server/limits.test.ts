@@ -5,7 +5,6 @@ import { createHandler, listen } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
-import { watchFollowers } from './watch-followers.ts'
 
 const script: Script = (text) =>
   text === 'hang'
@@ -139,15 +138,17 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
   const options = { model, recoverEveryMs: 0, textDelayMs: 1 }
   const writer = createHoldfast({ ...options, store, holder: 'writer' })
   const reader = createHoldfast({ ...options, store: counting, holder: 'reader' })
-  const watched = watchFollowers(reader)
-  const [write, read] = await Promise.all([serve(writer), serve(watched.holdfast)])
+  const [write, read] = await Promise.all([serve(writer), serve(reader)])
   await (await send(write, 'a', 'first')).text()
   const { seq } = (await store.readThread('a' as never)) ?? { seq: 0 }
   const followers = await Promise.all(
-    Array.from({ length: 500 }, () => fetch(`${read}/api/threads/a/events?after=${seq}`)),
+    Array.from({ length: 500 }, async () => {
+      const response = await fetch(`${read}/api/threads/a/events?after=${seq - 1}`)
+      return readFrames(response)
+    }),
   )
-  const ended = followers.map((response) => untilEnded(response))
-  await watched.until(({ present }) => present === 500)
+  // Each stands where the thread does: nobody has a read left that belongs to what was before.
+  await Promise.all(followers.map((follower) => follower.until(`"seq":${seq}`)))
   const before = reads
   const commits = writer.metrics().commits
   const body = { id: 'a', messages: [{ id: 'second', role: 'user', parts: text('second') }] }
@@ -157,7 +158,7 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
     body: JSON.stringify(body),
   })
   await sent.text()
-  await Promise.all(ended)
+  await Promise.all(followers.map((follower) => follower.until('"turn-ended"', '"turn":')))
   expect(reads - before).toBeLessThanOrEqual(writer.metrics().commits - commits)
   expect(reads - before).toBeGreaterThan(0)
 })
@@ -173,11 +174,21 @@ async function serve(holdfast: Holdfast): Promise<string> {
   return server.url
 }
 
-async function untilEnded(response: Response): Promise<void> {
+/** A stream of events that is read on until a whole one has one of some words. */
+function readFrames(response: Response) {
+  const bytes = response.body?.values()
   const decoder = new TextDecoder()
   let seen = ''
-  for await (const bytes of response.body ?? []) {
-    seen += decoder.decode(bytes, { stream: true })
-    if (seen.includes('"turn-ended"') || seen.includes('"turn":')) return
+  return {
+    async until(...words: readonly string[]): Promise<void> {
+      for (;;) {
+        const whole = seen.slice(0, seen.lastIndexOf('\n\n') + 1)
+        seen = seen.slice(whole.length)
+        if (words.some((word) => whole.includes(word))) return
+        const piece = await bytes?.next()
+        if (piece?.value === undefined) throw new Error('The stream has ended.')
+        seen += decoder.decode(piece.value, { stream: true })
+      }
+    },
   }
 }

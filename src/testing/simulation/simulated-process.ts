@@ -1,6 +1,7 @@
 import type { LanguageModel } from 'ai'
 import { type Clock, wait } from '../../engine/clock.ts'
-import type { createHoldfast, Holdfast } from '../../engine/create-holdfast.ts'
+import type { Holdfast } from '../../engine/create-holdfast.ts'
+import type { HoldfastOptions } from '../../engine/options.ts'
 import type { LifecycleEvent } from '../../engine/hooks.ts'
 import type { Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
@@ -30,7 +31,7 @@ export interface ProcessParts {
   readonly profile: FaultProfile
   readonly isQuiescing: () => boolean
   readonly count: (kind: CoverageKind) => void
-  readonly create: typeof createHoldfast
+  readonly create: (options: HoldfastOptions) => Holdfast
   readonly newId: (kind: string) => string
   readonly onPrompt: (prompt: readonly PromptMessage[]) => void
   /** Called with what the model is about to utter. */
