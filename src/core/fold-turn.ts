@@ -224,7 +224,11 @@ function openStep(draft: TurnDraft, at: number): Step {
 function resumeStep(draft: TurnDraft, model: string | undefined): void {
   const step = draft.lastStep()
   if (step?.status !== 'open') return
-  draft.replaceLastStep(withDefined({ ...step, resumed: true } as const, { model }))
+  const resumedAfter = step.parts.reduce(
+    (sum, part) => (part.type === 'text' ? sum + part.text.length : sum),
+    0,
+  )
+  draft.replaceLastStep(withDefined({ ...step, resumedAfter }, { model }))
 }
 
 function closeStep(

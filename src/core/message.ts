@@ -72,8 +72,8 @@ interface StepBase {
   readonly parts: readonly Part[]
   readonly startedAt: number
   readonly model?: string
-  /** Its first run died, and another model call went on from the text that it had shown (AG8). */
-  readonly resumed?: true
+  /** Its run died, and another model call went on from so many characters of text that it had shown (AG8). */
+  readonly resumedAfter?: number
 }
 
 /** One model call (LG11), or one and what carried it on. `abandoned`: broken off and run again as the next step. */

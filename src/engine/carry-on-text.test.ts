@@ -45,6 +45,11 @@ const cases: Readonly<Record<string, Case>> = {
     said: 'Sentence 3. Sentence 4.',
     read: 'Sentence 1. Sentence 2. Sentence 3. Sentence 4.',
   },
+  'it carries on with the first word of a list': {
+    shown: 'Here:\n\n- ',
+    said: 'The first',
+    read: 'Here:\n\n- The first',
+  },
   'it carries on with a paragraph': { shown: 'One.', said: '\n\nTwo.', read: 'One.\n\nTwo.' },
   'it repeats the last words, as it was asked to': {
     shown: 'The weather in Paris is sunny and war',

@@ -98,7 +98,7 @@ const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')
 const isBlank = (char: string): boolean => /^\s$/.test(char)
 
 /** What ends a sentence or a line, with whatever closes behind it. */
-const ended = /[.!?…:;。！？：；]["'”’»)\]*_`]*\s*$|\n\s*$/
+const ended = /[.!?…:;。！？：；]["'”’»)\]*_`]*\s*$|(?:^|\n)[\s"'“‘«([*_`#>|\d.-]*$/
 /** What stands before the first word of a sentence, a heading or a list, and does not tell how it begins. */
 const opening = /^[\s"'“‘«([*_`#>-]*$/
 const begun = /^[\s"'“‘«([*_`#>-]*\p{Lu}/u

@@ -8,7 +8,7 @@ const cutReasons: ReadonlySet<FinishReason> = new Set(['stopped', 'interrupted',
  * together was not made together.
  */
 export const isPristineStep = (step: Step): boolean =>
-  isWholeStep(step) && step.resumed === undefined
+  isWholeStep(step) && step.resumedAfter === undefined
 
 /** It ended, and by itself: nothing that it was about to say is missing. */
 export const isWholeStep = (step: Step): boolean =>

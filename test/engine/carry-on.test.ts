@@ -49,7 +49,7 @@ describe('a step that is run again after it had shown text', () => {
       it(`[AG8] is one text where the model ${name}, in ${pieces} pieces`, async () => {
         const { turn } = await broken(shown, said === '' ? [] : [{ text: said, pieces }])
         expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'completed' } })
-        expect(turn.steps).toMatchObject([{ status: 'ended', resumed: true }])
+        expect(turn.steps).toMatchObject([{ status: 'ended', resumedAfter: shown.length }])
         expect(read(turn)).toBe(whole)
         expect(projectChatMessage(turn)?.content).toBe(whole)
         expect(JSON.stringify(projectUiMessage(turn))).not.toContain('abandoned')
