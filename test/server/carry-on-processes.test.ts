@@ -7,7 +7,9 @@ import { openTab, sdks } from './chat-tab.ts'
 import { readPage, reload } from './thread-page.ts'
 
 const textsOf = (messages: readonly UIMessage[]): readonly string[] =>
-  (messages.at(-1)?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  messages
+    .filter(({ role }) => role === 'assistant')
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
 
 const get = async (url: string): Promise<unknown> => (await fetch(url)).json()
 
