@@ -74,7 +74,10 @@ export function nextChunks(
     isStepOpen = false
   }
 
-  const begins = !cursor.isOpen && (cursor.turn === null || isRunning || chunks.length > 0)
+  // A run that showed nothing new and was over before it was looked at has been there all the same: a client that
+  // asked for it is told of its end.
+  const hasMoved = cursor.turn === null || turn.lastSeq > cursor.turn.lastSeq
+  const begins = !cursor.isOpen && (hasMoved || isRunning || chunks.length > 0)
   if (begins) chunks.unshift(startChunk(turn))
   const isOpen = cursor.isOpen || begins
   if (isOpen && !isRunning) chunks.push(...finishChunks(turn))
