@@ -19,6 +19,8 @@ export type TurnEventBody =
       readonly metadata?: Json
       /** What came with the message for the agent, as the host's schema made it (AG2). */
       readonly choices?: Json
+      /** The trace that the turn began in, as W3C `traceparent`: whoever goes on with the turn goes on in it. */
+      readonly trace?: string
       /** Produced by a loop of the host's own; the engine does not carry it on. */
       readonly recorded?: true
     }

@@ -67,7 +67,12 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'turn-started':
       draft.head = withDefined(
         { ...draft.head, replyTo: event.replyTo, createdAt: event.at },
-        { metadata: event.metadata, choices: event.choices, recorded: event.recorded },
+        {
+          metadata: event.metadata,
+          choices: event.choices,
+          trace: event.trace,
+          recorded: event.recorded,
+        },
       )
       return
     case 'step-started':

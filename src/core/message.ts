@@ -148,6 +148,8 @@ export interface Turn {
   readonly metadata?: Json
   /** What came with the message for the agent, as the host's schema made it (AG2). */
   readonly choices?: Json
+  /** The trace that it began in, as W3C `traceparent`. */
+  readonly trace?: string
   /** Produced by a loop of the host's own. */
   readonly recorded?: true
   /** While it runs: how often it was taken over since it last made progress. Absent: never. */

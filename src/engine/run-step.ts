@@ -1,10 +1,11 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import type { AnswerLimit } from '../core/message.ts'
-import type { FinishReason } from '../core/usage.ts'
+import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { createAnswerMeter, type Overrun } from './answer-meter.ts'
 import type { Taken } from './call-model.ts'
+import type { StepEnd } from './hooks.ts'
 import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
@@ -27,13 +28,13 @@ const mostBufferedChars = 65_536
 
 /** The limit that ended the step before the model did, or null. */
 export async function runStep(run: Run, index: number): Promise<AnswerLimit | null> {
-  const ended = run.hooks.stepStarted(index)
+  const ended = run.hooks.stepStarted(index, run.model)
   try {
-    const { finishReason, limit } = await streamStep(run, index)
-    ended(finishReason)
+    const { limit, ...end } = await run.hooks.inside({ step: index }, () => streamStep(run, index))
+    ended(end)
     return limit
   } catch (error) {
-    ended(run.signal.aborted ? 'interrupted' : 'error')
+    ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
     throw error
   }
 }
@@ -47,7 +48,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   })
   // What the model is sent must be durable before it is sent (CL3).
   await run.ledger.commit()
-  run.ledger.push(toEvent({ type: 'step-started', step: index, model: run.modelId }))
+  run.ledger.push(toEvent({ type: 'step-started', step: index, model: run.model.modelId }))
   const translator = createPartTranslator({
     turnId: run.turnId,
     step: index,
@@ -63,6 +64,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   let limit: AnswerLimit | null = null
   let bufferedChars = 0
   let model: string | undefined
+  let usage: Usage | undefined
   let finishReason: FinishReason = 'interrupted'
   // Of each call that is streamed, whether any of its arguments has come.
   const streamed = new Map<string, boolean>()
@@ -94,16 +96,16 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   }
   const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
-    const usage = toUsage(part.usage)
+    usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
-    const step = { type: 'step-ended', finishReason, usage } as const
+    const step = { type: 'step-ended', finishReason } as const
     // Only the token limit is a limit (ST4).
     await closeUnfinished(
       finishReason === 'length'
         ? overLimit
         : { state: 'failed', cause: 'invalid-input', error: unfinished },
     )
-    run.ledger.push(toEvent(withDefined(step, { model, providerMetadata })))
+    run.ledger.push(toEvent(withDefined(step, { usage, model, providerMetadata })))
     run.ledger.flushSoon()
     return 'enough'
   }
@@ -169,14 +171,13 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
     if (isResult(part)) run.ledger.flushSoon()
     return flushIfFull()
   })
-  return { finishReason, limit }
+  return withDefined({ finishReason, limit }, { usage, model })
 }
 
 /** All that a model says before its last word. */
 type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
-interface StreamedStep {
-  readonly finishReason: FinishReason
+interface StreamedStep extends StepEnd {
   readonly limit: AnswerLimit | null
 }
 

@@ -16,7 +16,7 @@ import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
+import type { AskedModel, RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -119,7 +119,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
+    model: namesOf(model),
     get prompt() {
       return prompt
     },
@@ -135,11 +135,24 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   }
 }
 
+/** A model that is given by its name is found by the gateway, or by the provider that the host set. */
+function namesOf(model: TurnAgent['model']): AskedModel {
+  if (typeof model !== 'string') {
+    return { modelId: model?.modelId ?? '', provider: model?.provider ?? '' }
+  }
+  return { modelId: model, provider: model.includes('/') ? model.slice(0, model.indexOf('/')) : '' }
+}
+
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   try {
     const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
-    begun.hooks.identify({ context: run.agent.context, abortSignal: run.signal })
+    begun.hooks.identify({
+      context: run.agent.context,
+      abortSignal: run.signal,
+      turn: () => run.ledger.expected,
+      prompt: () => run.prompt,
+    })
     const ending = await work(run, begun.force)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)

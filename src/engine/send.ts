@@ -215,6 +215,7 @@ async function attempt(
       how: 'sent',
       events: [...before, started],
       expectedSeq: seq,
+      isIdle: left?.progress.status !== 'running',
       ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
       turns: left === null ? [] : [left],
