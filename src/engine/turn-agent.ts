@@ -72,7 +72,8 @@ export function createAgentSource(
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
 
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
-  const { model, instructions, context, tools = {}, policies = {}, toolApproval } = agent
+  const { model, instructions, tools = {}, policies = {}, toolApproval } = agent
+  const context: unknown = agent.context
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
     model,
