@@ -20,22 +20,23 @@ export async function migrate(
   query: MigrationQuery,
   name: string,
   steps: readonly Migration[] = allMigrations,
-): Promise<void> {
+): Promise<MigrationResult> {
   const newest = steps.at(-1)?.version ?? 0
-  if (isUsable(await readApplied(query, name), newest)) return
+  const found = await readApplied(query, name)
+  if (isUsable(found, newest)) return unchanged(found)
 
   const schema = `"${name}"`
   await query(`SET LOCAL lock_timeout = '5min'`)
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
   const applied = await readApplied(query, name)
-  if (isUsable(applied, newest)) return
+  if (isUsable(applied, newest)) return unchanged(applied)
   // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
   await query(`SET LOCAL lock_timeout = '10s'`)
   const version = applied.at(-1)?.version ?? 0
   if (version === 0) {
     // Asked for first: without the right to create schemas, IF NOT EXISTS fails even if it exists.
-    const found = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
-    if (found.length === 0) await query(`CREATE SCHEMA ${schema}`)
+    const schemas = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
+    if (schemas.length === 0) await query(`CREATE SCHEMA ${schema}`)
     await query(`CREATE TABLE ${schema}.migrations (
       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
   }
@@ -48,6 +49,18 @@ export async function migrate(
       step.isAdditive === true,
     ])
   }
+  return { from: version, to: newest }
+}
+
+/** The versions of a schema before and after; 0: there was none. The same twice: nothing was to be done. */
+export interface MigrationResult {
+  readonly from: number
+  readonly to: number
+}
+
+const unchanged = (applied: readonly AppliedMigration[]): MigrationResult => {
+  const version = applied.at(-1)?.version ?? 0
+  return { from: version, to: version }
 }
 
 interface AppliedMigration {

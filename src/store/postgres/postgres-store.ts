@@ -75,7 +75,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000 } = options
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
   const database = createDatabase({
-    url,
+    source: { url },
     schema,
     poolSize,
     connectTimeoutMs,
@@ -96,7 +96,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
   const line = createNotifyListener({
     from,
     channel: schema,
-    connect: () => database.connect(),
+    connect: () => database.connect!(),
     limitMs: statementTimeoutMs,
     post: (found) => notifications.post(found),
     onError,
