@@ -178,10 +178,13 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const stopRecovery =
     chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
-  const unwatch = store.watch(({ threadId, stop }) => {
-    if (stop !== true || threadId === null) return
-    engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
-  })
+  const unwatch = store.watch(
+    ({ threadId, stop }) => {
+      if (stop !== true || threadId === null) return
+      engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+    },
+    () => engine.runs.keys(),
+  )
 
   const settled = async (threadId?: ThreadId) => {
     const open = () => [...engine.runs].filter(([id]) => threadId === undefined || id === threadId)

@@ -77,8 +77,20 @@ export interface Store {
   /**
    * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
    * or not at all while a connection is down: read what is after your last seq, whatever it says.
+   *
+   * `followed`: which threads this listener cares for right now. A store that cannot be told of the changes of
+   * other processes asks for those of these threads, with one statement for all; a listener that does not say it
+   * is then told again and again that anything may have changed.
    */
-  watch(listener: (notification: ChangeNotification) => void): () => void
+  watch(
+    listener: (notification: ChangeNotification) => void,
+    followed?: () => Iterable<ThreadId>,
+  ): () => void
+  /**
+   * Brings the tables up to date, which the first use of the store does as well: ahead of a deploy, with an
+   * account that may. A store without tables has nothing of the kind.
+   */
+  migrate?(): Promise<MigrationResult>
   /**
    * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
    * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
@@ -87,6 +99,12 @@ export interface Store {
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
+}
+
+/** The versions of the tables before and after; 0: there were none. The same twice: nothing was to be done. */
+export interface MigrationResult {
+  readonly from: number
+  readonly to: number
 }
 
 /** `listener-down`: changes of other processes have not been heard of for a while, and are polled for. */

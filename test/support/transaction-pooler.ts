@@ -115,6 +115,7 @@ export async function startTransactionPooler(
       'data',
       readFrames((frame) => server.onFrame(frame)),
     )
+    stream.setNoDelay()
     stream.on('error', () => {})
     stream.on('close', () => drop(server))
     servers.push(server)
@@ -151,6 +152,7 @@ export async function startTransactionPooler(
         Buffer.concat([frameOf('R', '\0\0\0\0'), parameters, frameOf('K', key), frameOf('Z', 'I')]),
       )
     })
+    socket.setNoDelay()
     socket.on('error', () => {})
     socket.on('close', () => {
       clients.delete(client)

@@ -203,7 +203,7 @@ interface SessionRow extends ServerRole {
 }
 
 const readSession: Statement = {
-  name: 'session',
+  name: 'holdfast-session',
   text: `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS "isStandby",
     current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     current_setting('default_transaction_isolation') AS isolation`,

@@ -4,7 +4,8 @@ import type { Connection } from './connection.ts'
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
-import { type MigrationResult, migrate } from './migrate.ts'
+import type { MigrationResult } from '../store.ts'
+import { migrate } from './migrate.ts'
 import { closedFault, isLost, isReadOnly, toStoreFault } from './postgres-error.ts'
 import {
   type RunStatement,
@@ -13,11 +14,8 @@ import {
   toTransactionStart,
 } from './statement.ts'
 
-/** Where the tables are: an address, or a pool of the host's. */
-export type DatabaseSource = { readonly url: string } | { readonly pool: HostPool }
-
 export interface DatabaseOptions {
-  readonly source: DatabaseSource
+  readonly source: { readonly url: string } | { readonly pool: HostPool }
   readonly schema: string
   readonly poolSize: number
   readonly connectTimeoutMs: number
@@ -252,7 +250,7 @@ async function lendReader(pool: ConnectionPool): Promise<DatabaseReader> {
   const connection = await pool.acquire()
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-      connection.run<Row>({ name: 'read', text }, values, longestTimerMs, null),
+      connection.run<Row>({ name: 'holdfast-read', text }, values, longestTimerMs, null),
     async close() {
       await connection.query('ROLLBACK', farewellMs).catch(() => connection.drop())
       pool.release(connection)

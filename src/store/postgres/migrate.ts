@@ -1,4 +1,5 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { MigrationResult } from '../store.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
 import type { Migration } from './migrations/migration.ts'
 
@@ -50,12 +51,6 @@ export async function migrate(
     ])
   }
   return { from: version, to: newest }
-}
-
-/** The versions of a schema before and after; 0: there was none. The same twice: nothing was to be done. */
-export interface MigrationResult {
-  readonly from: number
-  readonly to: number
 }
 
 const unchanged = (applied: readonly AppliedMigration[]): MigrationResult => {

@@ -133,13 +133,13 @@ export class StatementQuery {
 }
 
 const settings: Statement = {
-  name: 'settings',
+  name: 'holdfast-settings',
   text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true), ${planSettings
     .map(([name, value]) => `set_config('${name}', '${value}', true)`)
     .join(', ')}`,
 }
 const isolation: Statement = {
-  name: 'isolation',
+  name: 'holdfast-isolation',
   text: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED',
 }
 
@@ -153,7 +153,7 @@ function preparedName(statement: Statement): string {
   const known = names.get(statement)
   if (known !== undefined) return known
   const hash = createHash('sha256').update(statement.text).digest('hex').slice(0, 16)
-  const name = `holdfast-${statement.name}-${hash}`
+  const name = `${statement.name}-${hash}`
   names.set(statement, name)
   return name
 }

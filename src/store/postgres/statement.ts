@@ -1,4 +1,4 @@
-/** A statement with a name for people and plans: `read-newest`. */
+/** A statement, and the name under which it is prepared on connections that are ours alone. */
 export interface Statement {
   readonly name: string
   readonly text: string
