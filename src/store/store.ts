@@ -90,7 +90,7 @@ export interface Store {
    * Brings the tables up to date, which the first use of the store does as well: ahead of a deploy, with an
    * account that may. A store without tables has nothing of the kind.
    */
-  migrate?(): Promise<MigrationResult>
+  migrate?(options?: MigrateOptions): Promise<MigrationResult>
   /**
    * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
    * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
@@ -99,6 +99,15 @@ export interface Store {
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
+}
+
+export interface MigrateOptions {
+  /**
+   * Over how many parts each table is spread by the hash of the thread (PostgreSQL). Tables that are not spread yet
+   * are copied, while nobody else can use them.
+   * @default they stay as they are
+   */
+  readonly partitions?: number
 }
 
 /** The versions of the tables before and after; 0: there were none. The same twice: nothing was to be done. */

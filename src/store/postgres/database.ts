@@ -4,8 +4,9 @@ import type { Connection } from './connection.ts'
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
-import type { MigrationResult } from '../store.ts'
-import { migrate } from './migrate.ts'
+import type { MigrateOptions, MigrationResult } from '../store.ts'
+import { migrate, type MigrationQuery } from './migrate.ts'
+import { partitionTables } from './partition-tables.ts'
 import { closedFault, isLost, isReadOnly, toStoreFault } from './postgres-error.ts'
 import {
   type RunStatement,
@@ -40,7 +41,7 @@ export interface Database {
   readonly connect: (() => Promise<Connection>) | null
   /** For `holdfast check`, which reads for as long as it takes. */
   openReader(): Promise<DatabaseReader>
-  migrate(): Promise<MigrationResult>
+  migrate(options?: MigrateOptions): Promise<MigrationResult>
   close(): Promise<void>
 }
 
@@ -59,7 +60,6 @@ const commitLockMs = 100
 const transactionFactor = 12
 const transactionLockMs = 10_000
 const migrationLimitMs = 600_000
-const migrationLockMs = 10_000
 const farewellMs = 1_000
 
 export function createDatabase(options: DatabaseOptions): Database {
@@ -110,14 +110,16 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const writer = createWriter(connect, (connection) => pool.isSuspect(connection))
 
-  const bringUpToDate = () =>
-    transact({ statementMs: migrationLimitMs, lockMs: migrationLockMs }, (connection) =>
-      migrate(
-        async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-          (await connection.query<Row>({ text, values: [...values] }, migrationLimitMs)).rows,
-        schema,
-      ),
-    )
+  const bringUpToDate = (partitions?: number) =>
+    transact({ statementMs: migrationLimitMs, lockMs: transactionLockMs }, async (connection) => {
+      const query: MigrationQuery = async <Row extends object>(
+        text: string,
+        values: readonly unknown[] = [],
+      ) => (await connection.query<Row>({ text, values: [...values] }, migrationLimitMs)).rows
+      const result = await migrate(query, schema)
+      if (partitions !== undefined) await partitionTables(query, schema, partitions)
+      return result
+    })
 
   let migrating: Promise<MigrationResult> | undefined
   let closing: Promise<void> | undefined
@@ -220,9 +222,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     connect: connector === null ? null : connect,
     openReader: () =>
       withFaults(() => (connector === null ? lendReader(pool) : openReader(connector))),
-    migrate: async () => {
+    migrate: async ({ partitions } = {}) => {
       try {
-        return await open()
+        if (closing !== undefined) throw closedFault()
+        return await (partitions === undefined ? open() : bringUpToDate(partitions))
       } catch (error) {
         throw toStoreFault(error)
       }

@@ -1,6 +1,7 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { MigrationResult } from '../store.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
+import { readSqlState } from './postgres-error.ts'
 import type { Migration } from './migrations/migration.ts'
 
 /** Runs a statement on the connection that migrates. */
@@ -26,14 +27,33 @@ export async function migrate(
   const found = await readApplied(query, name)
   if (isUsable(found, newest)) return unchanged(found)
 
-  const schema = `"${name}"`
-  await query(`SET LOCAL lock_timeout = '5min'`)
-  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
+  await lockMigrations(query, name)
   const applied = await readApplied(query, name)
   if (isUsable(applied, newest)) return unchanged(applied)
+  const version = applied.at(-1)?.version ?? 0
+  try {
+    await takeSteps(query, name, version, steps)
+  } catch (error) {
+    throw readSqlState(error) === '42501' ? notAllowed(name, version, newest, error) : error
+  }
+  return { from: version, to: newest }
+}
+
+/** Until the transaction ends: two that migrate one schema at once come one after the other. */
+export async function lockMigrations(query: MigrationQuery, name: string): Promise<void> {
+  await query(`SET LOCAL lock_timeout = '5min'`)
+  await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
   // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
   await query(`SET LOCAL lock_timeout = '10s'`)
-  const version = applied.at(-1)?.version ?? 0
+}
+
+async function takeSteps(
+  query: MigrationQuery,
+  name: string,
+  version: number,
+  steps: readonly Migration[],
+): Promise<void> {
+  const schema = `"${name}"`
   if (version === 0) {
     // Asked for first: without the right to create schemas, IF NOT EXISTS fails even if it exists.
     const schemas = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
@@ -50,8 +70,14 @@ export async function migrate(
       step.isAdditive === true,
     ])
   }
-  return { from: version, to: newest }
 }
+
+const notAllowed = (name: string, version: number, newest: number, cause: unknown) =>
+  new HoldfastError(
+    'store-read-only',
+    `The PostgreSQL schema "${name}" ${version === 0 ? 'has no tables yet' : `is of version ${version}`}, this program needs version ${newest}, and the account may not make it so (${cause instanceof Error ? cause.message : ''}). Run \`holdfast migrate\` with one that may: the owner of the schema, or GRANT CREATE ON DATABASE where there is none.`,
+    { cause, isTemporary: true },
+  )
 
 const unchanged = (applied: readonly AppliedMigration[]): MigrationResult => {
   const version = applied.at(-1)?.version ?? 0

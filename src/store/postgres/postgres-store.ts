@@ -9,7 +9,7 @@ import {
 } from '../../core/check-options.ts'
 import { changedThreads } from '../commit-group.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
-import type { Store } from '../store.ts'
+import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createFateReader } from './commit-fate.ts'
@@ -89,6 +89,10 @@ export const postgresRules: OptionTable<PostgresStoreOptions> = {
   connectTimeoutMs: milliseconds(100, 600_000, '5,000'),
   statementTimeoutMs: milliseconds(100, 600_000, '5,000'),
   onError: callback('nobody is told'),
+}
+
+const migrateRules: OptionTable<MigrateOptions> = {
+  partitions: wholeNumber(1, 1_024, 'not spread'),
 }
 
 /**
@@ -186,7 +190,10 @@ export function postgres(
 
     problem: feed.problem,
     watch: feed.watch,
-    migrate: database.migrate,
+    async migrate(chosen = {}) {
+      checkOptions('migrate', chosen, migrateRules)
+      return database.migrate(chosen)
+    },
 
     async close() {
       await feed.close()
