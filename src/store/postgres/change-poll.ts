@@ -140,8 +140,8 @@ function toNotifications(
   return isUncertain ? [everything, ...found] : found
 }
 
-// Nested loops by their shape, so that it needs no settings: each thread is one probe of an index.
-const pollStatement = (schema: string): Statement => ({
+/** Quoted schema. Nested loops by its shape, so that it needs no settings: each thread is one probe of an index. */
+export const pollStatement = (schema: string): Statement => ({
   name: 'holdfast-poll',
   text: `SELECT pg_postmaster_start_time()::text AS server, c.*
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
