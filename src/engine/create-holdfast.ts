@@ -188,12 +188,15 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const stopRecovery =
     chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
-  const unwatch = store.watch(({ threadId, stop }) => {
-    // Some thread was deleted, and nobody can say which: the leases do.
-    if (threadId === null) void heartbeat()
-    if (stop !== true || threadId === null) return
-    engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
-  })
+  const unwatch = store.watch(
+    ({ threadId, stop }) => {
+      // Some thread was deleted, and nobody can say which: the leases do.
+      if (threadId === null) void heartbeat()
+      if (stop !== true || threadId === null) return
+      engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+    },
+    () => engine.runs.keys(),
+  )
 
   const settled = async (threadId?: ThreadId) => {
     const open = () => [...engine.runs].filter(([id]) => threadId === undefined || id === threadId)

@@ -17,7 +17,7 @@ import type { Statement } from './statement.ts'
 
 /** What concerns threads themselves: their list, their leases. */
 export function createThreadVerbs(
-  { run, transaction }: Pick<Database, 'run' | 'transaction'>,
+  { run, runBare, transaction }: Pick<Database, 'run' | 'runBare' | 'transaction'>,
   statements: ThreadStatements,
 ) {
   return {
@@ -88,7 +88,8 @@ export function createThreadVerbs(
 
     findAbandonedRuns: (limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]> =>
       only === undefined
-        ? run<AbandonedRun>(statements.findAbandonedRuns, [limit])
+        ? // Asked every second by each server, of an index that has the runs alone.
+          runBare<AbandonedRun>(statements.findAbandonedRuns, [limit])
         : run<AbandonedRun>(statements.findAbandonedRun, [only]),
   }
 }
