@@ -5,7 +5,7 @@ import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason } from '../core/usage.ts'
 
-interface OfTurn {
+export interface OfTurn {
   readonly threadId: ThreadId
   readonly turnId: MessageId
 }

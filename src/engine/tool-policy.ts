@@ -29,7 +29,7 @@ export type ToolApproval =
       readonly messages: ModelMessage[]
     }) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>)
 
-type ToolApprovalFunction = (
+export type ToolApprovalFunction = (
   input: Json,
   options: { readonly toolCallId: string; readonly messages: ModelMessage[] },
 ) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>

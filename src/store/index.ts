@@ -86,3 +86,12 @@ export {
   type ThreadRows,
 } from './thread-rows.ts'
 export type { CallRow } from './turn-snapshot.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type {
+  AnswerLimit,
+  TurnEnding,
+  TurnError,
+  TurnProgress,
+  TurnStatus,
+  TurnWait,
+} from '../core/message.ts'
