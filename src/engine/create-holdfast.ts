@@ -197,7 +197,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
 
   const newThreadId = () => parseThreadId(newId('thread'))
 
-  return withParsedIds({
+  const holdfast: Holdfast = {
     store,
     toolbox,
     newThreadId,
@@ -249,7 +249,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       unwatch()
       hub.close()
     },
-  })
+  }
+  return { ...holdfast, ...withParsedIds(holdfast) }
 }
 
 /** Where nobody listens the reason would be lost: what clients read has only its id. */

@@ -13,7 +13,7 @@ let count = 0
 const newFile = () => join(folder, `store-${count++}.json`)
 
 describe('examples/own-store', () => {
-  it.each(storeRules)('[OP5f $id] $claim', async ({ check }) => {
+  it.each(storeRules)('[$id] $claim, in a JSON file', async ({ check }) => {
     let time = 1_770_000_000_000
     const clock = { now: () => time, advance: (ms: number) => void (time += ms) }
     const files = new Map<Store, string>()
