@@ -91,7 +91,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
       const { url } = answering
       answering.route = 'recording-proxy'
       const ownerId = await identify(request, options)
-      const basePath = basePathOf(request, options)
+      const basePath = basePathOf(request, url, options)
       const route = { request, url, params: {}, ownerId, basePath }
       return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
