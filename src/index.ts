@@ -36,6 +36,14 @@ export {
   checkStore,
 } from './audit/check-store.ts'
 export type { Problem, ProblemKind } from './audit/problem.ts'
+export type {
+  ClientToolOutput,
+  OldDecision,
+  OldResolution,
+  OldToolOutput,
+  ToolDecision,
+  ToolResolution,
+} from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { Hooks, LifecycleEvent } from './engine/hooks.ts'

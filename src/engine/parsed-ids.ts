@@ -1,17 +1,13 @@
 import type { ModelMessage } from 'ai'
 import {
-  parseCallId,
   parseMessageId,
   parseOwnerId,
   parseThreadId,
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
-import type { ToolOutput, ToolOutputResult } from './add-tool-outputs.ts'
-import type { DecisionRequest, DecisionResult } from './decide.ts'
 import type { ReadGate } from './hub.ts'
 import type { Frame } from './live-window.ts'
-import type { ResolveRequest, ResolveResult } from './resolve.ts'
 import type { ContinueResult } from './resume.ts'
 import type { RegenerateRequest, SendRequest, SendResult } from './send.ts'
 import type { StopResult } from './stop.ts'
@@ -23,16 +19,6 @@ interface IdVerbs {
   regenerate(request: RegenerateRequest): Promise<SendResult>
   continue(threadId: ThreadId): Promise<ContinueResult>
   stop(threadId: ThreadId): Promise<StopResult>
-  decide(request: {
-    readonly threadId: ThreadId
-    readonly by: string
-    readonly decisions: readonly DecisionRequest[]
-  }): Promise<readonly DecisionResult[]>
-  resolve(request: ResolveRequest): Promise<ResolveResult>
-  addToolOutputs(
-    threadId: ThreadId,
-    outputs: readonly ToolOutput[],
-  ): Promise<readonly ToolOutputResult[]>
   subscribe(
     threadId: ThreadId,
     after: Seq,
@@ -63,20 +49,6 @@ export function withParsedIds(holdfast: IdVerbs): IdVerbs {
     },
     continue: async (threadId) => holdfast.continue(parseThreadId(threadId)),
     stop: async (threadId) => holdfast.stop(parseThreadId(threadId)),
-    async decide(request) {
-      parseThreadId(request.threadId)
-      for (const { callId } of request.decisions) parseCallId(callId)
-      return holdfast.decide(request)
-    },
-    async resolve(request) {
-      parseThreadId(request.threadId)
-      parseCallId(request.callId)
-      return holdfast.resolve(request)
-    },
-    async addToolOutputs(threadId, outputs) {
-      for (const { callId } of outputs) parseCallId(callId)
-      return holdfast.addToolOutputs(parseThreadId(threadId), outputs)
-    },
     subscribe: (threadId, ...rest) => holdfast.subscribe(parseThreadId(threadId), ...rest),
     modelMessages: async (threadId) => holdfast.modelMessages(parseThreadId(threadId)),
   }

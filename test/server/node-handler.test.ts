@@ -53,7 +53,9 @@ async function serve(framework: Framework, options: HandlerOptions = {}) {
   const handler = createHandler(holdfast, options)
   const onError = (error: unknown) => void errors.push(error)
   const server = createServer(framework(toNodeHandler(handler, { onError })))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   onTestFinished(async () => {
     server.closeAllConnections()
     server.close()
@@ -100,7 +102,7 @@ describe.each<[string, Framework, HandlerOptions]>([
     const href = /"href":"([^"]*)"/.exec(page)?.[1] ?? ''
     expect(href).toMatch(/^\/chat\/v1\/api\/threads\/t1\/tool-calls\//)
     expect(await (await get(href)).json()).toMatchObject({ result: long })
-    const list = await (await get('/chat/v1/api/messages/own/tool-calls')).json()
+    const list: unknown = await (await get('/chat/v1/api/messages/own/tool-calls')).json()
     expect(list).toMatchObject({ toolCalls: [{ name: 'read' }] })
     const others = ['/chat/v1', '/chat/v1/', '/chat/v1/api', '/chat/v1/chat/v1/api/threads']
     for (const other of others) {

@@ -13,7 +13,8 @@ async function open(threadMetadata?: HandlerOptions['threadMetadata']) {
         ? {}
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     })
-    return [response.status, await response.json()] as const
+    const answered: unknown = await response.json()
+    return [response.status, answered] as const
   }
   return { holdfast, ask }
 }
