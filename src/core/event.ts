@@ -102,7 +102,7 @@ export type TurnEventBody =
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */
-type ThreadEventBody =
+export type ThreadEventBody =
   | {
       readonly type: 'message-added'
       readonly messageId: MessageId
@@ -123,7 +123,7 @@ type ThreadEventBody =
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
-interface UnreadableEvent {
+export interface UnreadableEvent {
   readonly type: 'unreadable'
   readonly reason: string
 }
@@ -133,7 +133,7 @@ export type NewThreadEvent = ThreadEventBody & { readonly at: number }
 /** An event before the commit that gives it its place. */
 export type NewEvent = NewTurnEvent | NewThreadEvent
 
-type Numbered = { readonly seq: Seq }
+export type Numbered = { readonly seq: Seq }
 export type TurnEvent = (NewTurnEvent | (UnreadableEvent & { turnId: MessageId; at: number })) &
   Numbered
 export type ThreadEvent = (NewThreadEvent | (UnreadableEvent & { turnId?: never; at: number })) &

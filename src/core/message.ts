@@ -67,7 +67,7 @@ export type ItemPart =
 
 export type Part = TextPart | ItemPart | Call
 
-interface StepBase {
+export interface StepBase {
   readonly index: number
   readonly parts: readonly Part[]
   readonly startedAt: number

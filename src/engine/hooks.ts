@@ -6,7 +6,7 @@ import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 
-interface OfTurn<Context> extends TurnPlace {
+export interface OfTurn<Context> extends TurnPlace {
   /**
    * The agent's, once it is known: a function `agent` is called after `turn-started`. Not enumerable, so that a log that
    * writes the event as JSON does not write what may be secret. The same goes for the three below.
@@ -20,7 +20,7 @@ interface OfTurn<Context> extends TurnPlace {
   readonly prompt?: () => readonly ModelMessage[]
 }
 
-interface OfCall {
+export interface OfCall {
   readonly callId: string
   readonly name: string
   /** See `CallScope`. */

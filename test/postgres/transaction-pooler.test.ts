@@ -47,7 +47,7 @@ describe.each([
     }
     await until(({ threadId }) => threadId === null)
     expect((await readPage(reader, { limit: 50 })).messages).toHaveLength(30)
-    expect(await reader.deleteThread(thread)).toBe(true)
+    expect(await reader.deleteThread(thread)).toEqual({ messages: 30 })
     await Promise.all([writer.close(), reader.close()])
     expect(pooler.transactions).toBeGreaterThan(100)
     const left = await pooler.leftBehind()

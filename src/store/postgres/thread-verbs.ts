@@ -10,7 +10,7 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
-import { toMetadataText, toThreadRecord, type ThreadRow } from '../thread-row.ts'
+import { toMetadataText, toThreadRecord, type StoredThreadRow } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
@@ -30,7 +30,7 @@ export function createThreadVerbs(
     }: NewThread): Promise<CreateThreadResult> {
       const values = [id, ownerId, toPlainText(title), at, toMetadataText(metadata)]
       for (;;) {
-        const [row] = await run<ThreadRow & { readonly isNew: boolean }>(
+        const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
           statements.createThread,
           values,
         )
@@ -44,7 +44,7 @@ export function createThreadVerbs(
     },
 
     async readThread(id: ThreadId): Promise<ThreadRecord | null> {
-      const [thread] = await run<ThreadRow>(statements.readThread, [id])
+      const [thread] = await run<StoredThreadRow>(statements.readThread, [id])
       return thread === undefined ? null : toThreadRecord(thread)
     },
 
@@ -55,7 +55,7 @@ export function createThreadVerbs(
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<ThreadRow>(statements.listThreads, values)
+      const found = await run<StoredThreadRow>(statements.listThreads, values)
       return { threads: found.slice(0, limit).map(toThreadRecord), hasMore: found.length > limit }
     },
 
