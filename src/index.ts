@@ -25,6 +25,17 @@ export {
 } from './core/message.ts'
 export type { ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
+export {
+  type Agent,
+  type AgentOption,
+  type AgentReason,
+  type AgentTool,
+  type AgentTools,
+  defineAgent,
+  defineTool,
+  type TurnScope,
+} from './engine/agent.ts'
+export type { CallScope, TurnPlace } from './engine/call-scope.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/combine-hooks.ts'
@@ -46,7 +57,7 @@ export type {
 } from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
-export type { Hooks, LifecycleEvent } from './engine/hooks.ts'
+export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'
 export type { PageFormat, PageItems } from './engine/message-page.ts'
 export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options.ts'
@@ -71,7 +82,7 @@ export type {
 } from './engine/threads.ts'
 export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
 export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
-export { traceHooks } from './engine/tracing.ts'
+export { type TraceOptions, traceHooks } from './engine/tracing.ts'
 export {
   exportThread,
   exportThreads,
@@ -148,7 +159,6 @@ export type { WithResponse } from './engine/record.ts'
 export type { RecordedFile } from './engine/recorded-parts.ts'
 export type { LayerCall } from './engine/sdk-layer.ts'
 export type {
-  ApprovalContext,
   ApprovalVerdict,
   ToolApprovalFunction,
   ToolCallToJudge,
@@ -187,3 +197,9 @@ export type { SdkVersion } from './views/ui-vocabulary.ts'
 export type { UserFile } from './views/user-content.ts'
 export type { VercelAnnotation, VercelAttachment, VercelMessage } from './views/vercel-message.ts'
 export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
+export type { ResumedFrom, Takeovers } from './core/message.ts'
+export type { Executed, SdkTool, Unchecked } from './engine/agent.ts'
+export type { OfCall } from './engine/hooks.ts'
+export type { Download, StreamTextOptions } from './engine/sdk-layer.ts'
+export type { ContinueText } from './views/model-prompt.ts'
+export type { Attempt } from './views/shown-parts.ts'

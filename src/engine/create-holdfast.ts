@@ -52,12 +52,14 @@ import {
 import { type StopResult, stopRun } from './stop.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
-import { createToolbox, type Toolbox } from './tool-policy.ts'
+import { noToolbox, type Toolbox } from './tool-policy.ts'
+import { createAgentSource } from './turn-agent.ts'
 import { warnDeprecated } from './warn-deprecated.ts'
 import type { Store } from '../store/store.ts'
 
 export interface Holdfast extends Library {
   readonly store: Store
+  /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
   /**
@@ -128,7 +130,11 @@ export interface DecideRequest {
  * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
  * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
  */
-export function createHoldfast(options: HoldfastOptions): Holdfast {
+export function createHoldfast<Context = unknown, Choices = unknown>(
+  given: HoldfastOptions<Context, Choices>,
+): Holdfast {
+  // Inside, contexts and choices are values that are handed on.
+  const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
@@ -145,18 +151,17 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })
-  const toolbox = createToolbox(options.tools ?? {}, options.policies ?? {}, options.toolApproval)
+  const agents = createAgentSource(options, clock, chosen.agentTimeoutMs)
   const engine = createEngine({
     store,
     committer,
     hub,
     clock,
     options: chosen,
-    toolbox,
+    agents,
     emit,
+    tracing: options.hooks ?? {},
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
-    model: options.model,
-    instructions: options.instructions,
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,
   })
@@ -211,7 +216,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
 
   const holdfast: Holdfast = {
     store,
-    toolbox,
+    toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
     ...createLibrary(engine, newThreadId),
     rename: (threadId, title) => {

@@ -7,7 +7,7 @@ import { type NextOptions, planNext } from './plan-next.ts'
 const options: NextOptions = {
   maxSteps: 3,
   unknownWaits: true,
-  isExecutable: (name) => name === 'tool',
+  isExecutable: ({ name }) => name === 'tool',
   isKnown: (name) => name !== 'gone',
   isDeferred: (name) => name === 'search',
 }

@@ -11,6 +11,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
+import { recoverRoutes } from './routes/recover.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -31,6 +32,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...toolCallRoutes(context),
     ...chatRoutes(context),
     ...importRoutes(context),
+    ...recoverRoutes(context, options),
   ]
 
   return (request) =>
@@ -41,6 +43,11 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
       const { route, params } = matchRoute(routes, request.method, path)
       answering.route = route.path
       const ownerId = route.isPublic === true ? nobody : await identify(request, options)
-      return route.handle({ request, url, params, ownerId, basePath })
+      try {
+        return await route.handle({ request, url, params, ownerId, basePath })
+      } finally {
+        // Also where the answer is a refusal: a run may have begun, and nobody else keeps the process for it.
+        if (holdfast.running().length > 0) options.waitUntil?.(holdfast.settled())
+      }
     })
 }

@@ -11,6 +11,8 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-request': 400,
   'bad-option': 500,
   'no-model': 409,
+  'bad-choices': 400,
+  'agent-failed': 503,
   backend: 502,
   'other-history': 409,
   conflict: 409,
@@ -69,6 +71,7 @@ function toAnswer(error: unknown): ApiError {
   }
   const status = statuses[error.code]
   const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''
-  const message = status < 500 ? error.message : `The database cannot be used right now.${unstored}`
+  const isOurs = status < 500 || error.code === 'agent-failed'
+  const message = isOurs ? error.message : `The database cannot be used right now.${unstored}`
   return new ApiError(status, error.code, message)
 }

@@ -27,6 +27,12 @@ export const handlerRules: OptionTable<HandlerOptions> = {
     default: 'none but its own',
   },
   trustProxy: flag('false'),
+  waitUntil: callback('none: a run lives as long as the process does'),
+  recoverSecret: {
+    range: 'a string of at least 16 characters',
+    fits: (value) => typeof value === 'string' && value.length >= 16,
+    default: 'none: the route is 404',
+  },
   basePath: basePathRule,
   threadMetadata: oneOfWords(['hidden', 'read', 'write'], '"hidden"'),
   limits: record('an object of limits', 'see below'),

@@ -164,7 +164,11 @@ async function toRecord(
   readonly recorded: RecordRequest
   readonly sent?: Pick<Parameters<Reply>[0], 'sent'>
 }> {
-  if (chat.kind === 'send') return { recorded: await toSend(context, route, chat) }
+  if (chat.kind === 'send') {
+    // The backend was sent the request as it is, and has whatever was chosen.
+    const { choices: _, ...message } = chat
+    return { recorded: await toSend(context, route, message) }
+  }
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs, parts } = chat
   const { ownerId: by } = route

@@ -62,6 +62,12 @@ export interface Store {
    */
   readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /**
+   * The seq of each thread, in one read; a thread that is not there is left out. For a store whose notification of a
+   * commit can be lost for good, as when the process dies between the two: followers are checked by it every few
+   * seconds. A store that loses none has no need of it.
+   */
+  readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
+  /**
    * Retired messages too; of several with one id, the newest (only one of them can be shown).
    * `results`: default `full`.
    */
@@ -82,7 +88,7 @@ export interface Store {
 
   /**
    * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
-   * or not at all while a connection is down: read what is after your last seq, whatever it says.
+   * or not at all (its connection is down, its sender died): read what is after your last seq, whatever it says.
    */
   watch(listener: (notification: ChangeNotification) => void): () => void
   /**

@@ -48,6 +48,11 @@ export function createThreadVerbs(
       return thread === undefined ? null : toThreadRecord(thread)
     },
 
+    async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>> {
+      const rows = await run<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
+      return new Map(rows.map(({ id, seq }) => [id, seq]))
+    },
+
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
       const found = await run<StoredThreadRow>(statements.listThreads, values)
@@ -111,6 +116,10 @@ export function createThreadStatements(schema: string) {
        UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,
     ),
     readThread: statement('read-thread', `SELECT ${columns} FROM ${schema}.threads WHERE id = $1`),
+    readSeqs: statement(
+      'read-seqs',
+      `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
+    ),
     listThreads: statement(
       'list-threads',
       `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
