@@ -25,8 +25,8 @@ it('describes every entry point, what it exports and what that is made of', () =
   expect(client).not.toContain(tmpdir())
 })
 
-/** By which ids of different things are told apart: nobody can name it, and nobody has to. */
-const unnamed = ['brand', 'Branded']
+/** By which ids of different things, and tools of different contexts, are told apart: nobody has to name them. */
+const unnamed = ['brand', 'Branded', 'contextType']
 
 it.each([...described])('[OP5] every type in a signature of %s can be imported', (_, page) => {
   const [, left = ''] = page.split('## Not exported')

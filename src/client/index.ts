@@ -49,3 +49,5 @@ export type { ChatStatus, Validated as ValidatedWord } from '../views/call-words
 export type { LazyHref, LazyOptions } from '../views/lazy-output.ts'
 export type { SdkVersion } from '../views/ui-vocabulary.ts'
 export type { UserFile } from '../views/user-content.ts'
+export type { ChatDraft } from '../views/chat-message.ts'
+export type { Attempt } from '../views/shown-parts.ts'

@@ -62,7 +62,7 @@ export type AgentOption<Context = Unchecked, Choices = Unchecked> =
 
 declare const contextType: unique symbol
 
-type Executed<Output> = AsyncIterable<Output> | PromiseLike<Output> | Output
+export type Executed<Output> = AsyncIterable<Output> | PromiseLike<Output> | Output
 
 /** A tool as the AI SDK's `tool()` makes it, except that it is told for whom it runs. */
 export type AgentTool<Input, Output, Context> = Omit<
@@ -81,7 +81,7 @@ export type AgentTool<Input, Output, Context> = Omit<
 }
 
 /** One of the SDK's own: its `contextSchema` says what context it takes, and that is checked before it runs. */
-type SdkTool = Omit<ToolSet[string], 'execute' | 'needsApproval'> & {
+export type SdkTool = Omit<ToolSet[string], 'execute' | 'needsApproval'> & {
   // Without a signature, so that a tool that is written in place is typed as an `AgentTool`.
   readonly execute?: object
   readonly needsApproval?: boolean | object

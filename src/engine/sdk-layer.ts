@@ -14,7 +14,7 @@ import type { Model, ModelPart, ProviderPart, SdkModelPart } from './model-part.
 // Everything of the AI SDK that is experimental or internal stands in this file, and nothing of it is needed: where the
 // installed version lacks it, calls go through `streamText` (decision 20).
 
-type StreamTextOptions = Parameters<typeof streamText>[0]
+export type StreamTextOptions = Parameters<typeof streamText>[0]
 export type Download = Exclude<StreamTextOptions['experimental_download'], undefined>
 
 /** Settings that are handed to the model as they are. */
