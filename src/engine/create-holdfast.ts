@@ -143,6 +143,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     options: chosen,
     agents,
     emit,
+    tracing: options.hooks ?? {},
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,

@@ -22,13 +22,23 @@ import type { ToolPolicy } from './tool-policy.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
 
+const isModel = (value: unknown): boolean =>
+  (typeof value === 'string' && value !== '') ||
+  (having('', ['doStream']).fits(value) &&
+    modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion))
+
 const model = {
-  range: 'an AI SDK model (version v2, v3 or v4) or its name',
+  range: 'an AI SDK model (version v2, v3 or v4) or its name, or a list of them',
   fits: (value) =>
-    (typeof value === 'string' && value !== '') ||
-    (having('', ['doStream']).fits(value) &&
-      modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion)),
+    Array.isArray(value) ? value.length > 0 && value.every(isModel) : isModel(value),
 } satisfies OptionRule
+
+const isTimeout = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, ms]) =>
+      (name === 'firstChunkMs' || name === 'chunkMs') && milliseconds(1, longestTimerMs).fits(ms),
+  )
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -84,6 +94,11 @@ export const agentRules: OptionTable<Agent> = {
       typeof value === 'string' ||
       (Array.isArray(value) ? value.every(isInstruction) : isInstruction(value)),
     default: 'none',
+  },
+  timeout: {
+    range: '{firstChunkMs?, chunkMs?}, each from 1 ms',
+    fits: isTimeout,
+    default: 'no limit',
   },
   context: { range: 'anything', fits: () => true, default: 'undefined' },
   tools: record('an object of AI SDK tools, by name', 'none'),

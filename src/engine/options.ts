@@ -3,7 +3,7 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueText } from '../views/model-prompt.ts'
-import type { Agent, AgentOption } from './agent.ts'
+import type { Agent, AgentOption, Unchecked } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import type { ErrorText } from './failure-words.ts'
@@ -16,7 +16,7 @@ import type { Hooks } from './hooks.ts'
  * Without any `model` this process answers nothing itself: every turn comes from `record`, the repository or an
  * import, and `send`, `regenerate` and `continue` are refused as `no-model`.
  */
-export interface HoldfastOptions<Context = unknown, Choices = unknown> extends Partial<
+export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> extends Partial<
   Agent<Context>
 > {
   readonly store: Store

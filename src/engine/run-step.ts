@@ -1,14 +1,16 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import type { AnswerLimit, Step } from '../core/message.ts'
-import type { FinishReason } from '../core/usage.ts'
+import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { shownTextOf } from '../views/carry-on-words.ts'
 import { createAnswerMeter, type Overrun } from './answer-meter.ts'
 import type { OnPart, Taken } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
-import { openStream } from './open-stream.ts'
+import type { StepEnd } from './hooks.ts'
+import { ModelFailure, openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
+import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
 import type { ModelPart } from './model-part.ts'
 import {
@@ -33,22 +35,30 @@ export async function runStep(
   index: number,
   resumes?: Step,
 ): Promise<AnswerLimit | null> {
-  const ended = run.hooks.stepStarted(index)
-  try {
-    const { finishReason, limit } = await streamStep(run, index, resumes)
-    ended(finishReason)
-    return limit
-  } catch (error) {
-    ended(run.signal.aborted ? 'interrupted' : 'error')
-    throw error
+  let attempt: StepAttempt = withDefined({ index, isBegun: false }, { resumes })
+  for (;;) {
+    const current = attempt
+    const ended = run.hooks.stepStarted(current.index, run.model)
+    try {
+      const { limit, ...end } = await run.hooks.inside({ step: current.index }, () =>
+        streamStep(run, current),
+      )
+      ended(end)
+      return limit
+    } catch (thrown) {
+      ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
+      if (!(thrown instanceof ModelFailure)) throw thrown
+      const next = replaceModel(run, current, thrown.cause)
+      if (next === null) throw thrown.cause
+      attempt = next
+    }
   }
 }
 
 /** One model call: its parts become events, which are committed while it streams. */
 async function streamStep(
   run: Run,
-  index: number,
-  resumes: Step | undefined,
+  { index, resumes, isBegun }: StepAttempt,
 ): Promise<StreamedStep> {
   const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
@@ -57,10 +67,10 @@ async function streamStep(
   })
   // What the model is sent must be durable before it is sent (CL3).
   await run.ledger.commit()
-  const { modelId } = run
+  const { modelId } = run.model
   const begin = (step: number) =>
     run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))
-  if (resumes === undefined) begin(index)
+  if (resumes === undefined && !isBegun) begin(index)
   const createTranslator = (step: number, blocksBefore: number) =>
     createPartTranslator({
       turnId: run.turnId,
@@ -79,6 +89,7 @@ async function streamStep(
   let limit: AnswerLimit | null = null
   let bufferedChars = 0
   let model: string | undefined
+  let usage: Usage | undefined
   let finishReason: FinishReason = 'interrupted'
   // Of each call that is streamed, whether any of its arguments has come.
   const streamed = new Map<string, boolean>()
@@ -110,16 +121,16 @@ async function streamStep(
   }
   const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
-    const usage = toUsage(part.usage)
+    usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
-    const step = { type: 'step-ended', finishReason, usage } as const
+    const step = { type: 'step-ended', finishReason } as const
     // Only the token limit is a limit (ST4).
     await closeUnfinished(
       finishReason === 'length'
         ? overLimit
         : { state: 'failed', cause: 'invalid-input', error: unfinished },
     )
-    run.ledger.push(toEvent(withDefined(step, { model, providerMetadata })))
+    run.ledger.push(toEvent(withDefined(step, { usage, model, providerMetadata })))
     run.ledger.flushSoon()
     return 'enough'
   }
@@ -186,7 +197,7 @@ async function streamStep(
     return flushIfFull()
   }
   await openStream(run, resumes === undefined ? onPart : carryOn(resumes))
-  return { finishReason, limit }
+  return withDefined({ finishReason, limit }, { usage, model })
 
   /** Nothing is said twice: the new attempt goes on in the step that is open, or else in a step of its own (AG8). */
   function carryOn(step: Step): OnPart {
@@ -215,8 +226,7 @@ async function streamStep(
 /** All that a model says before its last word. */
 type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
-interface StreamedStep {
-  readonly finishReason: FinishReason
+interface StreamedStep extends StepEnd {
   readonly limit: AnswerLimit | null
 }
 

@@ -8,7 +8,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import { projectPrompt } from '../views/model-prompt.ts'
+import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
 import type { AgentReason } from './agent.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
@@ -18,6 +18,7 @@ import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
+import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { runCalls } from './run-calls.ts'
@@ -109,32 +110,42 @@ async function askAgent(begun: BegunRun): Promise<TurnAgent> {
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const { model, instructions, settings, toolbox } = agent
+  const { instructions, settings, toolbox } = agent
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-  const continueText =
-    typeof options.continueText === 'string'
-      ? options.continueText
-      : model === undefined
-        ? 'instruction'
-        : options.continueText(model)
+  const models = createModelList(agent.models)
+  const continueTextOf = (): ContinueText => {
+    const { continueText } = options
+    if (typeof continueText === 'string') return continueText
+    return models.current === undefined ? 'instruction' : continueText(models.current)
+  }
   return {
     ...parts,
     agent,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
-    continueText,
+    get model() {
+      return namesOf(models.current)
+    },
+    models,
+    get continueText() {
+      return continueTextOf()
+    },
     get prompt() {
       return prompt
     },
     async modelCall() {
+      const model = models.current
       if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { isDeferred, tools, contexts: toolsContext } = toolbox
-      const how = { isDeferred, maxOutputChars: options.maxOutputChars, continueText }
+      const how = {
+        isDeferred,
+        maxOutputChars: options.maxOutputChars,
+        continueText: continueTextOf(),
+      }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const messages = prompt
       return { model, instructions, messages, tools, toolsContext, settings, signal, files }
@@ -146,7 +157,12 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   try {
     const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
-    begun.hooks.identify({ context: run.agent.context, abortSignal: run.signal })
+    begun.hooks.identify({
+      context: run.agent.context,
+      abortSignal: run.signal,
+      turn: () => run.ledger.expected,
+      prompt: () => run.prompt,
+    })
     const ending = await work(run, begun.force)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)

@@ -1,7 +1,7 @@
 import type { Instructions, LanguageModel, ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { Agent, AgentOption, TurnScope } from './agent.ts'
+import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import { checkAgent, settingRules } from './option-rules.ts'
@@ -10,8 +10,9 @@ import { createToolbox, type Toolbox } from './tool-policy.ts'
 
 /** An agent as the engine works with it: checked, and with what is made of it once. */
 export interface TurnAgent {
-  /** None: every answer is recorded from a loop of the host's own. */
-  readonly model: LanguageModel | undefined
+  /** In the order in which they are tried. None: every answer is recorded from a loop of the host's own. */
+  readonly models: readonly LanguageModel[]
+  readonly timeout: ModelTimeout
   readonly instructions: Instructions | undefined
   readonly settings: CallSettings
   readonly context: unknown
@@ -45,7 +46,7 @@ export function createAgentSource(
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.model !== undefined, ask: () => fixed }
+    return { fixed, canAnswer: fixed.models.length > 0, ask: () => fixed }
   }
   const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
@@ -71,11 +72,25 @@ export function createAgentSource(
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
 
+/** `Array.isArray` does not know lists that may only be read. */
+const isList = (
+  model: LanguageModel | readonly LanguageModel[],
+): model is readonly LanguageModel[] => Array.isArray(model)
+
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
-  const { model, instructions, context, tools = {}, policies = {}, toolApproval } = agent
+  const {
+    model = [],
+    instructions,
+    timeout = {},
+    context,
+    tools = {},
+    policies = {},
+    toolApproval,
+  } = agent
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
-    model,
+    models: isList(model) ? model : [model],
+    timeout,
     instructions,
     settings: withDefined({}, settings),
     context,

@@ -80,14 +80,16 @@ describe('limits', () => {
     const events = (signal?: AbortSignal) =>
       fetch(`${url}/api/threads/t/events`, signal === undefined ? {} : { signal })
     const leave = new AbortController()
-    await events(leave.signal)
+    // Both are kept: the stream of a response that nobody can reach any more is cancelled when it is collected.
+    const left = await events(leave.signal)
     const held = await events()
     expect(await codeOf(await events())).toEqual([429, 'too-many'])
     expect(await codeOf(await send(url, 'new', 'hello'))).toEqual([429, 'too-many'])
     expect((await fetch(`${url}/api/threads/new`)).status).toBe(404)
     leave.abort()
+    await expect(left.text()).rejects.toThrow()
     // The server hears of it when the connection is closed, which is soon and not at once.
-    await followers.until(({ left }) => left === 1)
+    await followers.until((count) => count.left === 1)
     const freed = await send(url, 'new', 'hello')
     expect(freed.status).toBe(200)
     await freed.text()
