@@ -1,6 +1,8 @@
 import type { FlexibleSchema, Instructions, LanguageModel, Tool, ToolSet } from 'ai'
 import type { CallScope, TurnPlace } from './call-scope.ts'
 import type { CallSettings } from './call-model.ts'
+import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
 /** What an agent is asked for: whose turn it is, what was chosen for it, and why it is asked now. */
@@ -44,6 +46,29 @@ export interface Agent<Context = Unchecked> extends CallSettings {
    * takes longer has failed; it is tried again, and then the next of the list. @default no limit
    */
   readonly timeout?: ModelTimeout
+  /**
+   * Conditions after which no further step is made, as in `streamText`: `isStepCount(20)`, `hasToolCall('done')`. Asked when the
+   * calls of a step have ended; the turn then ends at its step limit, and can be continued. `maxSteps` holds as well.
+   * @default none
+   */
+  readonly stopWhen?: StopWhen
+  /**
+   * As in `streamText`: called before each step, with the steps so far; what it returns holds for that step alone. Its `messages` are not
+   * carried over to later steps: those are made from the ledger. @default none
+   */
+  readonly prepareStep?: PrepareStep
+  /** The tools that the model is offered, by name. Calls of others that are there already may still run. @default all */
+  readonly activeTools?: readonly string[]
+  /** The order in which tools are sent; those it does not name follow. @default as they are given */
+  readonly toolOrder?: readonly string[]
+  /** Mends a call whose tool is not there or whose arguments do not fit, before it is stored. @default none: it fails */
+  readonly repairToolCall?: RepairToolCall
+  /** The older name of `repairToolCall`. */
+  readonly experimental_repairToolCall?: RepairToolCall
+  /** In which form the model is asked to answer: `Output.object({ schema })`. The answer is stored as the text it is. @default text */
+  readonly output?: AnswerOutput
+  /** How often a model is tried again, before its first word only. @default 2 */
+  readonly maxRetries?: number
   /** What the model is told before everything else. @default none */
   readonly instructions?: Instructions
   /**

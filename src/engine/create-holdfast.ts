@@ -20,6 +20,7 @@ import { createHub, type ReadGate } from './hub.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
+import { warnOnce } from './old-names.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { type Recording, record } from './record.ts'
 import type { RecordRequest } from './record-request.ts'
@@ -119,6 +120,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   // Inside, contexts and choices are values that are handed on.
   const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
+  if (options.modelRetries !== undefined) warnOnce('modelRetries', 'maxRetries')
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()

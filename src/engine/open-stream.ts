@@ -15,7 +15,7 @@ const mostHeld = 1_000
 
 export interface StreamSource {
   readonly modelCall: () => Promise<ModelCall>
-  readonly agent: Pick<TurnAgent, 'timeout'>
+  readonly agent: Pick<TurnAgent, 'timeout' | 'maxRetries'>
   readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
   readonly clock: Clock
   readonly hooks: Pick<RunHooks, 'modelRetried'>
@@ -50,7 +50,7 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
       // What its consumer could not do with the answer is no fault of the model.
       if (gate.isHandling) throw error
       const fault = toModelFault(error, run.clock.now())
-      const isLast = attempt > run.options.modelRetries
+      const isLast = attempt > (run.agent.maxRetries ?? run.options.modelRetries)
       if (gate.hasBegun || isLast || !fault.isRetryable || run.signal.aborted) {
         // It was reached, and then it was gone.
         throw new ModelFailure(

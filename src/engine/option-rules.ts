@@ -33,6 +33,12 @@ const model = {
     Array.isArray(value) ? value.length > 0 && value.every(isModel) : isModel(value),
 } satisfies OptionRule
 
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const names = {
+  range: 'a list of names of tools',
+  fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+} satisfies OptionRule
+
 const isTimeout = (value: unknown): boolean =>
   isObject(value) &&
   Object.entries(value).every(
@@ -100,6 +106,18 @@ export const agentRules: OptionTable<Agent> = {
     fits: isTimeout,
     default: 'no limit',
   },
+  stopWhen: {
+    range: 'a function of the steps, or a list of them',
+    fits: (value) => isFunction(value) || (Array.isArray(value) && value.every(isFunction)),
+    default: 'none',
+  },
+  prepareStep: callback('none'),
+  activeTools: { ...names, default: 'all' },
+  toolOrder: { ...names, default: 'as they are given' },
+  repairToolCall: callback('none'),
+  experimental_repairToolCall: callback('none'),
+  output: record('an `Output` of the AI SDK', 'text'),
+  maxRetries: wholeNumber(0, 100, '2'),
   context: { range: 'anything', fits: () => true, default: 'undefined' },
   tools: record('an object of AI SDK tools, by name', 'none'),
   toolsContext: record('an object of contexts, by the name of their tool', 'none'),
@@ -186,9 +204,7 @@ export const policyRules: OptionTable<ToolPolicy> = {
 const otherNames = {
   system: 'instructions',
   prompt: 'instructions',
-  stopWhen: 'maxSteps',
   maxToolRoundtrips: 'maxSteps',
-  maxRetries: 'modelRetries',
   policy: 'policies',
   approval: 'policies',
   runtimeContext: 'context',
@@ -241,6 +257,8 @@ function checkTools(place: string, agent: Partial<Agent>): void {
     for (const name of Object.keys(toolApproval)) assertKnown(name, 'toolApproval')
   }
   for (const name of Object.keys(toolsContext)) assertKnown(name, 'toolsContext')
+  for (const name of agent.activeTools ?? []) assertKnown(name, 'activeTools')
+  for (const name of agent.toolOrder ?? []) assertKnown(name, 'toolOrder')
   if (typeof toolChoice === 'object') assertKnown(toolChoice.toolName, 'toolChoice')
 }
 

@@ -1,5 +1,5 @@
 import { isOpenCall } from '../core/call.ts'
-import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
+import type { TurnEventBody } from '../core/event.ts'
 import type { Step } from '../core/message.ts'
 import { shownTextOf } from '../views/carry-on-words.ts'
 import { isWorthAnother } from './model-error.ts'
@@ -27,7 +27,7 @@ export function replaceModel(run: Run, attempt: StepAttempt, error: unknown): St
   const told = run.words.ofModel(error, attempt.index)
   run.hooks.modelReplaced({ step: attempt.index, model, by, ...told })
   const push = (event: TurnEventBody): void =>
-    run.ledger.push({ ...event, turnId: run.turnId, at: run.clock.now() } as NewTurnEvent)
+    run.ledger.push({ ...event, turnId: run.turnId, at: run.clock.now() })
   const { steps } = run.ledger.expected
   const step = steps.at(-1)
   if (step?.status === 'open' && isUntouched(step, attempt.resumes)) {

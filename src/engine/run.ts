@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai'
+import type { LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -21,11 +21,13 @@ import type { EngineOptions } from './options.ts'
 import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
+import { prepareCall } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
+import { isToStop } from './step-results.ts'
 import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
@@ -110,10 +112,16 @@ async function askAgent(begun: BegunRun): Promise<TurnAgent> {
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const { instructions, settings, toolbox } = agent
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
+  let prepared:
+    | {
+        readonly lastSeq: number
+        readonly model: LanguageModel
+        readonly call: Awaited<ReturnType<typeof prepareCall>>
+      }
+    | undefined
   const models = createModelList(agent.models)
   const continueTextOf = (): ContinueText => {
     const { continueText } = options
@@ -140,15 +148,19 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
       const model = models.current
       if (model === undefined) throw noModel()
       history ??= await parts.history()
-      const { isDeferred, tools, contexts: toolsContext } = toolbox
       const how = {
-        isDeferred,
+        isDeferred: agent.toolbox.isDeferred,
         maxOutputChars: options.maxOutputChars,
         continueText: continueTextOf(),
       }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      const messages = prompt
-      return { model, instructions, messages, tools, toolsContext, settings, signal, files }
+      const { turn } = ledger
+      // Once for each try of a step by a model, and not again where it is tried again.
+      if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
+        const call = await prepareCall(agent, { turn, model, messages: prompt })
+        prepared = { lastSeq: turn.lastSeq, model, call }
+      }
+      return { ...prepared.call, signal, files }
     },
   }
 }
@@ -186,6 +198,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
+  const stepsBefore = force ? toStepCount(ledger.turn) : 0
   // Each process brings the run on a little, however short its time: else it could be handed round for ever.
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
@@ -202,6 +215,11 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
     switch (next.kind) {
       case 'step': {
+        // A step that broke off is finished; what a condition may end is the turn behind a step that was.
+        const isNext = !forced && ledger.expected.steps.at(-1)?.status === 'ended'
+        if (isNext && (await isToStop(agent.step.stopWhen, ledger.expected, stepsBefore))) {
+          return { kind: 'step-limit' }
+        }
         forced = false
         const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -238,6 +256,9 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   }
   return null
 }
+
+const toStepCount = ({ steps }: Turn): number =>
+  steps.filter(({ status }) => status === 'ended').length
 
 function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
   const error = `There is no tool called "${name}" any more.`

@@ -5,6 +5,8 @@ import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import { checkAgent, settingRules } from './option-rules.ts'
+import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { HoldfastOptions } from './options.ts'
 import { createToolbox, type Toolbox } from './tool-policy.ts'
 
@@ -13,10 +15,23 @@ export interface TurnAgent {
   /** In the order in which they are tried. None: every answer is recorded from a loop of the host's own. */
   readonly models: readonly LanguageModel[]
   readonly timeout: ModelTimeout
+  readonly step: StepOptions
+  /** Undefined: as the engine's options say. */
+  readonly maxRetries: number | undefined
   readonly instructions: Instructions | undefined
   readonly settings: CallSettings
   readonly context: unknown
   readonly toolbox: Toolbox
+}
+
+/** How each step is made. */
+export interface StepOptions {
+  readonly stopWhen?: StopWhen
+  readonly prepareStep?: PrepareStep
+  readonly activeTools?: readonly string[]
+  readonly toolOrder?: readonly string[]
+  readonly repairToolCall?: RepairToolCall
+  readonly output?: AnswerOutput
 }
 
 export interface AgentSource {
@@ -78,19 +93,24 @@ const isList = (
 ): model is readonly LanguageModel[] => Array.isArray(model)
 
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
-  const {
-    model = [],
-    instructions,
-    timeout = {},
-    context,
-    tools = {},
-    policies = {},
-    toolApproval,
-  } = agent
+  const { model = [], instructions, timeout = {}, tools = {}, policies = {}, toolApproval } = agent
+  const context: unknown = agent.context
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
     models: isList(model) ? model : [model],
     timeout,
+    maxRetries: agent.maxRetries,
+    step: withDefined(
+      {},
+      {
+        stopWhen: agent.stopWhen,
+        prepareStep: agent.prepareStep,
+        activeTools: agent.activeTools,
+        toolOrder: agent.toolOrder,
+        repairToolCall: agent.repairToolCall ?? agent.experimental_repairToolCall,
+        output: agent.output,
+      },
+    ),
     instructions,
     settings: withDefined({}, settings),
     context,
