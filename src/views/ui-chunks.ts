@@ -79,7 +79,9 @@ export function nextChunks(
     isStepOpen = false
   }
 
-  const begins = !cursor.isOpen && (cursor.turn === null || isRunning || chunks.length > 0)
+  // A run that left nothing to see, and was over before anybody looked, was there all the same: its reader is told.
+  const hasMoved = cursor.turn === null || cursor.turn.lastSeq !== turn.lastSeq
+  const begins = !cursor.isOpen && (hasMoved || isRunning || chunks.length > 0)
   if (begins) chunks.unshift(startChunk(turn))
   const isOpen = cursor.isOpen || begins
   if (isOpen && !isRunning) chunks.push(...finishChunks(turn))
