@@ -1,6 +1,7 @@
 import type { FlexibleSchema, Instructions, LanguageModel, Tool, ToolSet } from 'ai'
 import type { CallScope, TurnPlace } from './call-scope.ts'
 import type { CallSettings } from './call-model.ts'
+import type { LifecycleCallbacks } from './lifecycle-callbacks.ts'
 import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
 import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
@@ -35,7 +36,7 @@ export type Unchecked = ToolSet[string] extends {
  * With what a turn is answered. Its call settings (`temperature`, `providerOptions` …) have the names and the meaning
  * that `streamText` gives them.
  */
-export interface Agent<Context = Unchecked> extends CallSettings {
+export interface Agent<Context = Unchecked> extends CallSettings, LifecycleCallbacks {
   /**
    * Who answers. Of a list, the next is tried where one cannot be reached, refuses or breaks off (AG5): silently before it
    * has said anything, and otherwise as a new attempt of the step. For the rest of the run the one that answered is asked.

@@ -18,6 +18,7 @@ import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
+import { createLifecycleNotifier, type LifecycleNotifier } from './lifecycle-callbacks.ts'
 import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -167,6 +168,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
+  let told: LifecycleNotifier | undefined
   try {
     const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
     begun.hooks.identify({
@@ -175,19 +177,25 @@ async function drive(begun: BegunRun, why: () => Interruption | null): Promise<v
       turn: () => run.ledger.expected,
       prompt: () => run.prompt,
     })
-    const ending = await work(run, begun.force)
+    told = createLifecycleNotifier(run.agent.callbacks, run.ledger.turn)
+    const ending = await work(run, begun.force, told)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)
     else if (ending !== null) await end(begun, ending)
+    if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
+    else if (reason === null && ending !== null) await told.ended(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (error instanceof FencedError) return begun.hooks.turnLost()
-    await failed(begun, why() ?? { kind: 'fault', error })
+    const reason = why() ?? { kind: 'fault', error }
+    await failed(begun, reason)
+    if (reason.kind === 'fault') await told?.failed(error)
+    if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. */
-async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
+async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<TurnEnding | null> {
   const { ledger, options, agent } = run
   const { toolbox } = agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
@@ -205,6 +213,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
+    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls') await told.steps(ledger.expected)
     // To wait or to end takes no time: that is still done here.
     if (next.kind === 'step' || next.kind === 'run-calls') {
       if (run.isLeaving() && hasWorked) {

@@ -4,6 +4,7 @@ import { withDefined } from '../core/with-defined.ts'
 import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import { callbackNames, type LifecycleCallbacks } from './lifecycle-callbacks.ts'
 import { checkAgent, settingRules } from './option-rules.ts'
 import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
 import type { PrepareStep, StopWhen } from './step-results.ts'
@@ -16,6 +17,7 @@ export interface TurnAgent {
   readonly models: readonly LanguageModel[]
   readonly timeout: ModelTimeout
   readonly step: StepOptions
+  readonly callbacks: LifecycleCallbacks
   /** Undefined: as the engine's options say. */
   readonly maxRetries: number | undefined
   readonly instructions: Instructions | undefined
@@ -100,6 +102,10 @@ function toTurnAgent(agent: Partial<Agent>): TurnAgent {
     models: isList(model) ? model : [model],
     timeout,
     maxRetries: agent.maxRetries,
+    callbacks: withDefined(
+      {},
+      Object.fromEntries(callbackNames.map((name) => [name, agent[name]])),
+    ),
     step: withDefined(
       {},
       {

@@ -173,6 +173,48 @@ describe('what people write for streamText', () => {
     expect(warnings.filter((text) => text.includes('maxRetries'))).toHaveLength(1)
   })
 
+  it('[AG4] callbacks are told of steps and of the end, whatever they throw', async () => {
+    const said: unknown[] = []
+    const { ask } = await open(
+      ({ index }) => (index === 0 ? [call('look')] : [{ text: 'Done.' }]),
+      {
+        onStepFinish: ({ stepNumber, toolResults }) => {
+          said.push(['step', stepNumber, toolResults[0]?.output])
+          throw new Error('Not heard.')
+        },
+        onStepEnd: async ({ stepNumber }) => void said.push(['end', stepNumber]),
+        onFinish: ({ text, steps }) => void said.push(['finish', text, steps.length]),
+        onError: () => void said.push('error'),
+        onAbort: () => void said.push('abort'),
+      },
+    )
+    expect(endingOf(await ask('go'))).toBe('completed')
+    expect(said).toEqual([
+      ['end', 0],
+      ['step', 0, 'saw it'],
+      ['end', 1],
+      ['step', 1, undefined],
+      ['finish', 'Done.', 2],
+    ])
+  })
+
+  it('[AG4] callbacks are told of a failure and of a stop', async () => {
+    const said: unknown[] = []
+    const callbacks = {
+      onFinish: () => void said.push('finish'),
+      onError: ({ error }: { readonly error: unknown }) => void said.push(String(error)),
+      onAbort: ({ steps }: { readonly steps: readonly unknown[] }) => void said.push(steps.length),
+    }
+    const failing = await open(() => [{ fails: new Error('No.') }], callbacks)
+    await failing.ask('go')
+    const slow = await open(() => [{ text: 'Well' }, { waitMs: 600_000 }], callbacks)
+    await slow.say('go')
+    await slow.until(({ messages }) => JSON.stringify(messages).includes('Well'))
+    await slow.holdfast.stop(slow.threadId)
+    await slow.holdfast.settled()
+    expect(said).toEqual(['Error: No.', 1])
+  })
+
   it('[AG4 CF1] names of tools that are not there are refused', async () => {
     await expect(open(forever, { activeTools: ['lok'] })).rejects.toThrow('Did you mean "look"?')
     await expect(open(forever, { toolOrder: ['nothing'] })).rejects.toThrow('toolOrder')
