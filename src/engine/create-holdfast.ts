@@ -32,6 +32,7 @@ import { createLibrary, type Library } from './library.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
+import { warnOnce } from './old-names.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { withParsedIds } from './parsed-ids.ts'
 import { type Recording, record } from './record.ts'
@@ -136,6 +137,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   // Inside, contexts and choices are values that are handed on.
   const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
+  if (options.modelRetries !== undefined) warnOnce('modelRetries', 'maxRetries')
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()

@@ -1,4 +1,4 @@
-import { tool } from 'ai'
+import { type LanguageModel, tool } from 'ai'
 import {
   type Agent,
   type AgentOption,
@@ -54,7 +54,7 @@ describe('an agent that is a function', () => {
 
   it('[AG1] gives the settings of the call flat, as streamText has them', async () => {
     const sent: unknown[] = []
-    const inner = scriptedModel(say) as Exclude<Agent['model'], string>
+    const inner = scriptedModel(say) as Exclude<LanguageModel, string>
     const model = {
       ...inner,
       doStream: (options: never) => {
