@@ -21,7 +21,7 @@ Exit code: 0 done, 2 nothing was written.`,
   run,
 }
 
-async function run({ args, env }: CommandContext): Promise<ExitCode> {
+async function run({ args, env, streams }: CommandContext): Promise<ExitCode> {
   const { values, positionals } = parseArguments('export', args, {
     all: { type: 'boolean' },
     format: { type: 'string' },
@@ -37,7 +37,7 @@ async function run({ args, env }: CommandContext): Promise<ExitCode> {
   try {
     const threads =
       thread === undefined ? readAll(store, values.owner) : [await readOne(store, thread)]
-    await pipeline(exportThreads(store, threads, format), process.stdout, { end: false })
+    await pipeline(exportThreads(store, threads, format), streams.stdout, { end: false })
     return 0
   } catch (error) {
     // Whoever read it has enough, as in `holdfast export --all | head`.
