@@ -42,10 +42,17 @@ ${commands.map(({ name, summary }) => `  holdfast ${name.padEnd(8)} ${summary}`)
 
 HOLDFAST_DB names the database: a file, or a postgres:// URL. Without it: holdfast.db, here.`
 
-export async function runCli(
+export function runCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
-  streams: StandardStreams = process,
+): Promise<ExitCode> {
+  return runWith(process, args, env)
+}
+
+export async function runWith(
+  streams: StandardStreams,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
 ): Promise<ExitCode> {
   const terminal = createTerminal(streams.stdout, streams.stderr, env)
   const [name, ...rest] = args

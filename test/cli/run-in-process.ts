@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { StandardStreams } from '../../src/cli/command.ts'
-import { runCli } from '../../src/cli/main.ts'
+import { runWith } from '../../src/cli/main.ts'
 import type { Outcome } from './run-holdfast.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function runInProcess(args: readonly string[], input = ''): Promise
   stdin.end(input)
   const said = Promise.all([text(stdout), text(stderr)])
   const streams = { stdin, stdout, stderr } as unknown as StandardStreams
-  const code = await runCli(args, { ...process.env, HOLDFAST_DB: undefined }, streams)
+  const code = await runWith(streams, args, { ...process.env, HOLDFAST_DB: undefined })
   stdout.end()
   stderr.end()
   const [out, err] = await said
