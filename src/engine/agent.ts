@@ -16,11 +16,18 @@ export interface TurnScope<Choices = unknown> extends TurnPlace {
 
 export type AgentReason = 'begin' | 'resume' | 'takeover'
 
+/** What the SDK itself says of values that it does not know: whoever names no context or choices gets these. */
+export type Unchecked = ToolSet[string] extends {
+  execute?: (input: infer Input, ...rest: never) => unknown
+}
+  ? Input
+  : never
+
 /**
  * With what a turn is answered. Its call settings (`temperature`, `providerOptions` …) have the names and the meaning
  * that `streamText` gives them.
  */
-export interface Agent<Context = unknown> extends CallSettings {
+export interface Agent<Context = Unchecked> extends CallSettings {
   /** Who answers. */
   readonly model: LanguageModel
   /** What the model is told before everything else. @default none */
@@ -49,7 +56,7 @@ export interface Agent<Context = unknown> extends CallSettings {
  * run is resumed or taken over, on whatever server: what it returns must depend on the scope and on data of the host's
  * that every server reads, and on nothing else.
  */
-export type AgentOption<Context = unknown, Choices = unknown> =
+export type AgentOption<Context = Unchecked, Choices = Unchecked> =
   | Agent<Context>
   | ((scope: TurnScope<Choices>) => Agent<Context> | PromiseLike<Agent<Context>>)
 
@@ -59,7 +66,7 @@ type Executed<Output> = AsyncIterable<Output> | PromiseLike<Output> | Output
 
 /** A tool as the AI SDK's `tool()` makes it, except that it is told for whom it runs. */
 export type AgentTool<Input, Output, Context> = Omit<
-  Tool<Input, Output, never>,
+  Tool<Input, Output, Unchecked>,
   'inputSchema' | 'outputSchema' | 'contextSchema' | 'execute' | 'needsApproval' | 'description'
 > & {
   readonly description?: string | ((options: { readonly context: Context }) => string)
@@ -72,13 +79,6 @@ export type AgentTool<Input, Output, Context> = Omit<
   /** Never there. A tool for one context must not pass for one of another. */
   readonly [contextType]?: (context: Context) => void
 }
-
-/** What the SDK itself says of the values of a tool that it does not know. */
-type Unchecked = ToolSet[string] extends {
-  execute?: (input: infer Input, ...rest: never) => unknown
-}
-  ? Input
-  : never
 
 /** One of the SDK's own: its `contextSchema` says what context it takes, and that is checked before it runs. */
 type SdkTool = Omit<ToolSet[string], 'execute' | 'needsApproval'> & {

@@ -18,7 +18,7 @@ export async function fitChoices(
     if (given === undefined) return undefined
     throw badChoices('Nothing can be chosen here: the server has no schema for "choices".')
   }
-  const fitted = await fitSchema(schema, given ?? {})
+  const fitted = await fitSchema(schema, given === undefined ? {} : given)
   if (fitted.kind === 'fits') return fitted.value
   throw badChoices(`The choices do not fit. ${fitted.message}`)
 }

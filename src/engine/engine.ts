@@ -9,7 +9,13 @@ import type { AgentReason } from './agent.ts'
 import type { TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
-import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
+import {
+  createRunHooks,
+  type Hooks,
+  type OpenTrace,
+  type RunHooks,
+  type TurnStart,
+} from './hooks.ts'
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
@@ -66,6 +72,9 @@ export interface Begin {
 
 export type Work = (ledger: RunLedger, hooks: RunHooks, place: TurnPlace) => StartedRun
 
+/** The part of the hooks that a turn's trace needs. */
+type Tracing = Pick<Hooks, 'openTrace' | 'inside'>
+
 export interface EngineParts {
   readonly store: Store
   readonly committer: Committer
@@ -75,6 +84,7 @@ export interface EngineParts {
   readonly agents: AgentSource
   readonly holder: string
   readonly emit: Hooks
+  readonly tracing: Tracing
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
 }
@@ -108,7 +118,7 @@ export function createEngine(parts: EngineParts): Engine {
     const place = { ownerId, threadId, turnId }
     // While this was read, its lease may have run out and a later run of this process taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
-    const hooks = createRunHooks(place, parts.emit, clock.now)
+    const hooks = createRunHooks(place, parts.emit, clock.now, parts.tracing.inside)
     // The ledger must reach the run that it is made for.
     const live: { run?: StartedRun } = {}
     const ledger = createRunLedger({
@@ -131,7 +141,8 @@ export function createEngine(parts: EngineParts): Engine {
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
     const force = begin.force ?? false
     // A run begins its first step at once: whoever listens hears of the turn before it.
-    parts.emit({ type: 'turn-started', ...place, how })
+    const { trace } = turn
+    parts.emit({ type: 'turn-started', ...place, how, ...(trace === undefined ? {} : { trace }) })
     const run =
       begin.work?.(ledger, hooks, place) ??
       startRun({ ...parts, place, reason: reasonOf[how], ledger, hooks, force, history })
@@ -169,11 +180,12 @@ export function createEngine(parts: EngineParts): Engine {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
+      const opened = openTrace(parts.tracing, begin)
       let run: StartedRun | undefined
       try {
         const { result, turns: after } = await write({
           threadId,
-          events,
+          events: opened === undefined ? events : traced(events, opened.traceparent),
           expectedSeq,
           turns,
           lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
@@ -185,12 +197,29 @@ export function createEngine(parts: EngineParts): Engine {
         }
         return result
       } finally {
+        if (run === undefined) opened?.discard()
         if (run === undefined) release()
         else void run.done.finally(release)
       }
     },
   }
 }
+
+/** A turn that begins: one that goes on has its trace. A tracer that throws must not take the turn with it. */
+function openTrace(
+  { openTrace: open }: Tracing,
+  { threadId, ownerId, turnId, how }: Begin,
+): OpenTrace | undefined {
+  if (open === undefined || how !== 'sent') return undefined
+  try {
+    return open({ ownerId, threadId, turnId })
+  } catch {
+    return undefined
+  }
+}
+
+const traced = (events: readonly NewEvent[], trace: string): readonly NewEvent[] =>
+  events.map((event) => (event.type === 'turn-started' ? { ...event, trace } : event))
 
 const reasonOf = {
   sent: 'begin',

@@ -53,9 +53,7 @@ const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
 
 /** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
 function sayFault(error: unknown): string {
-  return (
-    sayIssues(error) || messageOf(error) || 'The tool’s schema refused them and gave no reason.'
-  )
+  return sayIssues(error) || messageOf(error) || 'The schema refused them and gave no reason.'
 }
 
 function sayIssues(error: unknown): string {

@@ -1,18 +1,23 @@
+import type { ModelMessage } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
 import { idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
-import type { FinishReason } from '../core/usage.ts'
+import type { FinishReason, Usage } from '../core/usage.ts'
 
 interface OfTurn<Context> extends TurnPlace {
   /**
    * The agent's, once it is known: a function `agent` is called after `turn-started`. Not enumerable, so that a log that
-   * writes the event as JSON does not write what may be secret. The same goes for `abortSignal`.
+   * writes the event as JSON does not write what may be secret. The same goes for the three below.
    */
   readonly context?: Context
   /** Of the run. */
   readonly abortSignal?: AbortSignal
+  /** What has been said and done so far: for whoever is allowed to look at content. */
+  readonly turn?: () => Turn
+  /** What the model was sent last. */
+  readonly prompt?: () => readonly ModelMessage[]
 }
 
 interface OfCall {
@@ -24,7 +29,12 @@ interface OfCall {
 
 /** What happens in an engine, for logs, metrics and traces. Only what failed says why; nothing else carries content. */
 export type LifecycleEvent<Context = unknown> =
-  | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn<Context>)
+  | ({
+      readonly type: 'turn-started'
+      readonly how: TurnStart
+      /** The trace that the turn began in: see `Hooks.openTrace`. */
+      readonly trace?: string
+    } & OfTurn<Context>)
   | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn<Context>)
   | ({
       readonly type: 'turn-ended'
@@ -38,11 +48,14 @@ export type LifecycleEvent<Context = unknown> =
   | ({ readonly type: 'turn-handed-over' } & OfTurn<Context>)
   /** Another process has it, or the store would not take its end. */
   | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn<Context>)
-  | ({ readonly type: 'step-started'; readonly step: number } & OfTurn<Context>)
+  | ({ readonly type: 'step-started'; readonly step: number } & AskedModel & OfTurn<Context>)
   | ({
       readonly type: 'step-ended'
       readonly step: number
       readonly finishReason: FinishReason
+      readonly usage?: Usage
+      /** The model that answered, where the provider says which. */
+      readonly model?: string
       readonly ms: number
     } & OfTurn<Context>)
   | ({
@@ -57,6 +70,8 @@ export type LifecycleEvent<Context = unknown> =
       readonly type: 'call-ended'
       readonly state: CallOutcome['state']
       readonly ms: number
+      /** What came of it. Content, so not enumerable either. */
+      readonly outcome?: () => CallOutcome
     } & OfCall &
       OfTurn<Context>)
   | {
@@ -78,13 +93,42 @@ export type LifecycleEvent<Context = unknown> =
 
 export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
 
-export type Hooks<Context = unknown> = (event: LifecycleEvent<Context>) => void
+/** A model as its provider names it. */
+export interface AskedModel {
+  readonly modelId: string
+  readonly provider: string
+}
+
+/** Told everything that happens. A plain function will do; the rest is for tracing. */
+export interface Hooks<Context = unknown> {
+  (event: LifecycleEvent<Context>): void
+  /**
+   * Called before a turn is stored, so that its trace is stored with it: a run that resumes it or takes it over, on whatever
+   * server, is told of it in its `turn-started`.
+   */
+  readonly openTrace?: (place: TurnPlace) => OpenTrace | undefined
+  /** Does a part of a turn's work, a step or a call, as a part of its trace, so that what it calls is seen inside it. */
+  readonly inside?: <Result>(part: TurnPart, work: () => Result) => Result
+}
+
+export interface OpenTrace {
+  /** W3C `traceparent`. */
+  readonly traceparent: string
+  /** The turn was not stored. */
+  readonly discard: () => void
+}
+
+export type TurnPart = TurnPlace & ({ readonly step: number } | { readonly callId: string })
 
 /** The same, seen from inside one run. */
 export interface RunHooks {
   /** What the events that follow are told of the run beside its place. */
-  identify(run: { readonly context: unknown; readonly abortSignal: AbortSignal }): void
-  stepStarted(step: number): (finishReason: FinishReason) => void
+  identify(run: Required<Omit<OfTurn<unknown>, keyof TurnPlace>>): void
+  stepStarted(step: number, model: AskedModel): (ended: StepEnd) => void
+  inside<Result>(
+    part: { readonly step: number } | { readonly callId: string },
+    work: () => Result,
+  ): Result
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
   outcomeUnknown(callId: string): void
@@ -94,6 +138,12 @@ export interface RunHooks {
   turnEnded(ending: TurnEnding, turn: Turn): void
   turnHandedOver(): void
   turnLost(error?: unknown): void
+}
+
+export interface StepEnd {
+  readonly finishReason: FinishReason
+  readonly usage?: Usage
+  readonly model?: string
 }
 
 export function safely(hooks: Hooks | undefined): Hooks {
@@ -106,7 +156,12 @@ export function safely(hooks: Hooks | undefined): Hooks {
   }
 }
 
-export function createRunHooks(place: TurnPlace, to: Hooks, now: () => number): RunHooks {
+export function createRunHooks(
+  place: TurnPlace,
+  to: Hooks,
+  now: () => number,
+  inside?: Hooks['inside'],
+): RunHooks {
   const begun = now()
   let hidden: PropertyDescriptorMap | undefined
   const emit: Hooks = (event) =>
@@ -117,20 +172,29 @@ export function createRunHooks(place: TurnPlace, to: Hooks, now: () => number): 
     idempotencyKey: idempotencyKeyOf(place.threadId, callId),
   })
   return {
-    identify({ context, abortSignal }) {
-      hidden = { context: { value: context }, abortSignal: { value: abortSignal } }
+    identify({ context, abortSignal, turn, prompt }) {
+      hidden = {
+        context: { value: context },
+        abortSignal: { value: abortSignal },
+        turn: { value: turn },
+        prompt: { value: prompt },
+      }
     },
-    stepStarted(step) {
+    inside: (part, work) => (inside === undefined ? work() : inside({ ...place, ...part }, work)),
+    stepStarted(step, { modelId, provider }) {
       const started = now()
-      emit({ type: 'step-started', ...place, step })
-      return (finishReason) =>
-        emit({ type: 'step-ended', ...place, step, finishReason, ms: now() - started })
+      emit({ type: 'step-started', ...place, step, modelId, provider })
+      return (ended) => emit({ type: 'step-ended', ...place, step, ...ended, ms: now() - started })
     },
     callStarted(call) {
       const started = now()
       emit({ type: 'call-started', ...place, ...ofCall(call) })
-      return ({ state }) =>
-        emit({ type: 'call-ended', ...place, ...ofCall(call), state, ms: now() - started })
+      return (outcome) => {
+        const { state } = outcome
+        const event = { type: 'call-ended', ...place, ...ofCall(call), state } as const
+        const ended = { ...event, ms: now() - started }
+        emit(Object.defineProperty(ended, 'outcome', { value: () => outcome }))
+      }
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),

@@ -25,7 +25,7 @@ export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): P
       emit({ type: 'failed', ...where, error: why }),
     )
     const { message } = words.ofAgent(error.cause)
-    throw new HoldfastError('agent-failed', message, { cause: error.cause, isTemporary: true })
+    throw new HoldfastError('agent-failed', message, { cause: error.cause })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import { executeTool } from './execute-tool.ts'
+import { executeTool, type ToolRun } from './execute-tool.ts'
 import { type Run, scopeOf } from './run-context.ts'
 
 /**
@@ -39,7 +39,7 @@ async function runCall(run: Run, call: Call): Promise<void> {
   if (tool === undefined || call.input.kind !== 'complete') return
   const { id: callId } = call
   const ended = run.hooks.callStarted(call)
-  const outcome = await executeTool({
+  const work: ToolRun = {
     tool,
     call,
     input: call.input.value,
@@ -57,7 +57,8 @@ async function runCall(run: Run, call: Call): Promise<void> {
         callId,
         output,
       }),
-  })
+  }
+  const outcome = await run.hooks.inside({ callId }, () => executeTool(work))
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return

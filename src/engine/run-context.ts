@@ -1,11 +1,12 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId } from '../core/ids.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
 import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import type { FailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
+import type { AskedModel, RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
 import type { TurnAgent } from './turn-agent.ts'
@@ -25,7 +26,9 @@ export interface Run {
   readonly isLeaving: () => boolean
   /** Ends the run here. What was stored stays, and whoever takes the lease carries it on. */
   readonly handOver: () => void
-  readonly modelId: string
+  readonly model: AskedModel
+  /** How this model is asked to carry on with text that was broken off. */
+  readonly continueText: ContinueText
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
   /** What the turn had when a person asked for more of it: limits count from there. */

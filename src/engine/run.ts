@@ -16,7 +16,7 @@ import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
+import type { AskedModel, RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -113,13 +113,20 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
+  const continueText =
+    typeof options.continueText === 'string'
+      ? options.continueText
+      : model === undefined
+        ? 'instruction'
+        : options.continueText(model)
   return {
     ...parts,
     agent,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
+    model: namesOf(model),
+    continueText,
     get prompt() {
       return prompt
     },
@@ -127,7 +134,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
       if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { isDeferred, tools, contexts: toolsContext } = toolbox
-      const how = { isDeferred, maxOutputChars: options.maxOutputChars }
+      const how = { isDeferred, maxOutputChars: options.maxOutputChars, continueText }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const messages = prompt
       return { model, instructions, messages, tools, toolsContext, settings, signal, files }
@@ -135,11 +142,24 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   }
 }
 
+/** A model that is given by its name is found by the gateway, or by the provider that the host set. */
+function namesOf(model: TurnAgent['model']): AskedModel {
+  if (typeof model !== 'string') {
+    return { modelId: model?.modelId ?? '', provider: model?.provider ?? '' }
+  }
+  return { modelId: model, provider: model.includes('/') ? model.slice(0, model.indexOf('/')) : '' }
+}
+
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   try {
     const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
-    begun.hooks.identify({ context: run.agent.context, abortSignal: run.signal })
+    begun.hooks.identify({
+      context: run.agent.context,
+      abortSignal: run.signal,
+      turn: () => run.ledger.expected,
+      prompt: () => run.prompt,
+    })
     const ending = await work(run, begun.force)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)
@@ -180,7 +200,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     switch (next.kind) {
       case 'step': {
         forced = false
-        const limit = await runStep(run, next.index)
+        const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
         break
       }

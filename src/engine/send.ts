@@ -150,7 +150,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     }
     return {
       ownerId: read.ownerId,
-      choices: chosen ?? (await storedChoices(schema, turn)),
+      choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
       seq: read.seq,
       last: read.messages[0],
       retired: read.messages.map((old) => old.id),
