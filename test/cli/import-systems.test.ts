@@ -74,7 +74,8 @@ describe('a dry run', () => {
     const database = await databases.sqlite()
     const [first] = Object.values(oldSystems)
     await runInProcess(['import', '-', '--db', database.place, '--thread', 't'], first?.text ?? '')
-    await database.damage(`ALTER TABLE threads DROP COLUMN incarnation;
+    await database.damage(`ALTER TABLE threads DROP COLUMN metadata;
+      ALTER TABLE threads DROP COLUMN incarnation;
       ALTER TABLE threads DROP COLUMN mark;
       ALTER TABLE messages DROP COLUMN mark;
       ALTER TABLE events DROP COLUMN mark;
