@@ -4,7 +4,11 @@ export interface CommandContext {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly terminal: Terminal
+  readonly streams: StandardStreams
 }
+
+/** What a command reads and writes: those of its process, or a test's own. */
+export type StandardStreams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
 
 /** Exit codes: 0 done, 1 done with problems, 2 could not be done. */
 export type ExitCode = 0 | 1 | 2

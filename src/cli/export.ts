@@ -20,7 +20,7 @@ Exit code: 0 done, 2 nothing was written.`,
   run,
 }
 
-async function run({ args, env }: CommandContext): Promise<ExitCode> {
+async function run({ args, env, streams }: CommandContext): Promise<ExitCode> {
   const { values, positionals } = parseArguments('export', args, {
     all: { type: 'boolean' },
     format: { type: 'string' },
@@ -35,7 +35,7 @@ async function run({ args, env }: CommandContext): Promise<ExitCode> {
   const store = await openStore({ db: values.db, env, file: 'existing' })
   try {
     const query = withDefined({ format }, { threadId: thread, ownerId: values.owner })
-    await pipeline(exportQuery(store, query), process.stdout, { end: false })
+    await pipeline(exportQuery(store, query), streams.stdout, { end: false })
     return 0
   } catch (error) {
     // Whoever read it has enough, as in `holdfast export --all | head`.

@@ -36,7 +36,7 @@ Exit code: 0 all of it, 1 some of it could not be read, 2 nothing was done.`,
   run,
 }
 
-async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
+async function run({ args, env, terminal, streams }: CommandContext): Promise<ExitCode> {
   const { values, positionals } = parseArguments('import', args, {
     format: { type: 'string' },
     db: { type: 'string' },
@@ -53,7 +53,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const size = file === '-' ? undefined : (await stat(file)).size
   const progress = createProgress(terminal)
   let bytes = 0
-  const source = countBytes(file === '-' ? process.stdin : createReadStream(file), (more) => {
+  const source = countBytes(file === '-' ? streams.stdin : createReadStream(file), (more) => {
     bytes += more
   })
   const importInto = (store: Store, scratch?: Store) =>

@@ -1,6 +1,6 @@
 import { packageVersion } from '../core/package-version.ts'
 import { CliError, explain } from './cli-error.ts'
-import type { Command, ExitCode } from './command.ts'
+import type { Command, ExitCode, StandardStreams } from './command.ts'
 import { createTerminal } from './terminal.ts'
 
 /** Loaded when it is asked for: nobody waits for a server to load who only wants to export. */
@@ -47,11 +47,19 @@ ${commands.map(({ name, summary }) => `  holdfast ${name.padEnd(8)} ${summary}`)
 
 HOLDFAST_DB names the database: a file, or a postgres:// URL. Without it: holdfast.db, here.`
 
-export async function runCli(
+export function runCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<ExitCode> {
-  const terminal = createTerminal(process.stdout, process.stderr, env)
+  return runWith(process, args, env)
+}
+
+export async function runWith(
+  streams: StandardStreams,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<ExitCode> {
+  const terminal = createTerminal(streams.stdout, streams.stderr, env)
   const [name, ...rest] = args
   const entry = commands.find((known) => known.name === name)
   try {
@@ -61,7 +69,7 @@ export async function runCli(
         terminal.print(command.help)
         return 0
       }
-      return await command.run({ args: rest, env, terminal })
+      return await command.run({ args: rest, env, terminal, streams })
     }
     if (name === '--version' || name === '-v') {
       terminal.print(packageVersion)

@@ -10,7 +10,9 @@ import { sameJson } from '../views/same-json.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
-import { ranBy } from './known-tools.ts'
+import type { TurnPlace } from './call-scope.ts'
+import { type FittedValue, fitSchema } from './fit-schema.ts'
+import { ranBy, toolboxOf } from './known-tools.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
@@ -27,6 +29,8 @@ export type ToolOutputResult =
   | { readonly kind: 'too-late'; readonly state: Call['state'] }
   /** It is open, and not the client's to end: it waits for a person, or the server runs it. */
   | { readonly kind: 'not-waiting'; readonly state: Call['state'] }
+  /** The tool has an `outputSchema`, and this does not fit it. The call waits as before. */
+  | { readonly kind: 'invalid-result'; readonly message: string }
   | { readonly kind: 'not-found' }
 
 /**
@@ -44,11 +48,16 @@ export async function addToolOutputs(
     outcome: toStorable(outcome, engine.options.maxResultChars),
   }))
   const results = given.map((): ToolOutputResult | undefined => undefined)
+  // Asked once for each, however often the results are planned anew because others wrote.
+  const fitted = given.map((): Promise<FittedValue> | undefined => undefined)
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
     const added = await applyInput(engine, threadId, find, async (turn, place) =>
-      addTo(engine, turn, given, await ranBy(engine, place, turn)),
+      addTo(engine, turn, given, await ranBy(engine, place, turn), (call, value, at) => {
+        fitted[at] ??= fitOutput(engine, place, turn, call.name, value)
+        return fitted[at]
+      }),
     )
     if (added === null) results[index] = { kind: 'not-found' }
     for (const [at, result] of added ?? []) results[at] ??= result
@@ -57,12 +66,13 @@ export async function addToolOutputs(
 }
 
 /** What becomes of those outputs that are of calls of this turn. */
-function addTo(
+async function addTo(
   engine: Engine,
   turn: Turn,
   outputs: readonly ToolOutput[],
   isServers: (call: Call) => boolean,
-): PlannedInput<ReadonlyMap<number, ToolOutputResult>> {
+  fit: (call: Call, value: Json, index: number) => Promise<FittedValue>,
+): Promise<PlannedInput<ReadonlyMap<number, ToolOutputResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const taken = new Set<CallId>()
   const events: NewTurnEvent[] = []
@@ -74,12 +84,47 @@ function addTo(
       ? ({ kind: 'repeated' } as const)
       : judgeOutput(call, outcome, isServers(call))
     answer.set(index, result)
-    if (result.kind !== 'added') continue
+    if (result.kind !== 'added' && result.kind !== 'too-late') continue
+    const checked = await checkOutcome(outcome, (value) => fit(call, value, index))
+    if (result.kind === 'too-late') {
+      // What the client has is what it sent, and what is stored is what the schema made of that.
+      const isKnown = !isOpenCall(call) && !('kind' in checked) && isRepeated(call, checked)
+      if (isKnown) answer.set(index, { kind: 'repeated' })
+      continue
+    }
+    if ('kind' in checked) {
+      answer.set(index, { kind: 'invalid-result', message: checked.message })
+      continue
+    }
     taken.add(callId)
     const at = engine.clock.now()
-    events.push({ type: 'call-settled', turnId: turn.id, at, callId, outcome })
+    events.push({ type: 'call-settled', turnId: turn.id, at, callId, outcome: checked })
   }
   return { events, answer }
+}
+
+/** The outcome with the value as its schema makes it: that is what is stored, and what the model is told. */
+async function checkOutcome(
+  outcome: ToolOutput['outcome'],
+  fit: (value: Json) => Promise<FittedValue>,
+): Promise<ToolOutput['outcome'] | Extract<FittedValue, { readonly kind: 'refused' }>> {
+  if (outcome.state === 'failed' || outcome.output.kind !== 'inline') return outcome
+  const fitted = await fit(outcome.output.value)
+  if (fitted.kind === 'refused') return fitted
+  return { ...outcome, output: { kind: 'inline', value: fitted.value } }
+}
+
+async function fitOutput(
+  engine: Engine,
+  place: TurnPlace,
+  turn: Turn,
+  name: string,
+  value: Json,
+): Promise<FittedValue> {
+  // The tools of a recorded turn are the host's, and so is what they return.
+  if (turn.recorded === true) return { kind: 'fits', value }
+  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
+  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
 }
 
 function judgeOutput(

@@ -18,6 +18,12 @@ export function findAnswerRefusal(
   const has = (...kinds: readonly (typeof results)[number]['kind'][]) =>
     results.some(({ kind }) => kinds.includes(kind))
   if (has('accepted', 'rejected', 'added')) return null
+  const badAt = added.findIndex(({ kind }) => kind === 'invalid-result')
+  const bad = added[badAt]
+  if (bad?.kind === 'invalid-result') {
+    const callId = outputs[badAt]?.callId ?? ''
+    return new ApiError(422, 'invalid-result', bad.message, { callId })
+  }
   const lateAt = added.findIndex(({ kind }) => kind === 'too-late')
   const late = added[lateAt]
   if (late?.kind === 'too-late') {

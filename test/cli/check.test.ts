@@ -3,6 +3,7 @@ import { checkStore } from '../../src/audit/check-store.ts'
 import { type DatabaseKind, databases, type RawDatabase } from './databases.ts'
 import { damages, insertEvent } from './damages.ts'
 import { runHoldfast } from './run-holdfast.ts'
+import { runInProcess } from './run-in-process.ts'
 import { writeThreads } from './write-threads.ts'
 
 const kinds = Object.keys(databases) as readonly DatabaseKind[]
@@ -16,7 +17,7 @@ async function createHealthy(kind: DatabaseKind): Promise<RawDatabase> {
 }
 
 const check = ({ place }: RawDatabase, ...more: readonly string[]) =>
-  runHoldfast(['check', '--db', place, ...more])
+  runInProcess(['check', '--db', place, ...more])
 
 const countRepairs = async (database: RawDatabase): Promise<number> => {
   const [row] = await database.query('SELECT count(*) AS count FROM repairs')
@@ -36,7 +37,7 @@ async function checkAgain(database: RawDatabase) {
 describe.each(kinds)('holdfast check on %s', (kind) => {
   it('[CR6] finds nothing in a healthy database that is in use, with a turn under way', async () => {
     const database = await createHealthy(kind)
-    expect(await check(database)).toEqual({
+    expect(await runHoldfast(['check', '--db', database.place])).toEqual({
       code: 0,
       out: expect.stringMatching(/^Healthy: 2 threads, \d+ rows\.\n$/) as string,
       err: '',

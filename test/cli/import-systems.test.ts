@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { oldSystems } from '../support/old-systems.ts'
 import { type DatabaseKind, databases } from './databases.ts'
 import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
+import { runInProcess } from './run-in-process.ts'
 
 const kinds = Object.keys(databases) as readonly DatabaseKind[]
 const words: Readonly<Record<string, string>> = {
@@ -24,18 +25,18 @@ describe.each(Object.entries(oldSystems))('the export of a team: %s', (_, system
     const database = await databases[kind]()
     const folder = temporaryFolder({ 'old.json': system.text })
     const into = [join(folder, 'old.json'), '--db', database.place, '--thread', 'moved']
-    const dry = await runHoldfast(['import', ...into, '--dry-run'])
+    const dry = await runInProcess(['import', ...into, '--dry-run'])
     expect(dry).toMatchObject({ code: 0, err: '' })
     const [calls, last] = dry.out.trimEnd().split('\n').slice(-2)
     expect([calls, last]).toEqual([
       lineOf(system.callsByState),
       'This was a dry run: nothing was written.',
     ])
-    const real = await runHoldfast(['import', ...into])
+    const real = await runInProcess(['import', ...into])
     expect(dry.out).toBe(`${real.out}This was a dry run: nothing was written.\n`)
     expect(real.out).toContain(`Read 1 thread, ${system.messages} messages`)
     const chat = ['export', '--all', '--format', 'chat', '--db', database.place]
-    const exported = (await runHoldfast(chat)).out
+    const exported = (await runInProcess(chat)).out
     const { threads } = JSON.parse(exported) as {
       readonly threads: readonly {
         readonly messages: readonly { content: string; toolCalls: readonly { state: string }[] }[]
@@ -50,10 +51,10 @@ describe.each(Object.entries(oldSystems))('the export of a team: %s', (_, system
         Object.entries(system.callsByState).map(([state, count]) => [state, { length: count }]),
       ),
     )
-    const again = await runHoldfast(['import', ...into])
+    const again = await runInProcess(['import', ...into])
     expect(again.out).toContain(`${system.messages} messages were here already`)
-    expect((await runHoldfast(chat)).out).toBe(exported)
-    expect((await runHoldfast(['check', '--db', database.place])).out).toMatch(/^Healthy/)
+    expect((await runInProcess(chat)).out).toBe(exported)
+    expect((await runInProcess(['check', '--db', database.place])).out).toMatch(/^Healthy/)
   })
 })
 
@@ -72,10 +73,9 @@ describe('a dry run', () => {
   it('[LE5] does not migrate a database of an older version', async () => {
     const database = await databases.sqlite()
     const [first] = Object.values(oldSystems)
-    await runHoldfast(['import', '-', '--db', database.place, '--thread', 't'], {
-      input: first?.text ?? '',
-    })
-    await database.damage(`ALTER TABLE threads DROP COLUMN incarnation;
+    await runInProcess(['import', '-', '--db', database.place, '--thread', 't'], first?.text ?? '')
+    await database.damage(`ALTER TABLE threads DROP COLUMN metadata;
+      ALTER TABLE threads DROP COLUMN incarnation;
       ALTER TABLE threads DROP COLUMN mark;
       ALTER TABLE messages DROP COLUMN mark;
       ALTER TABLE events DROP COLUMN mark;
@@ -95,18 +95,19 @@ describe('pages, one import each', () => {
     const database = await databases[kind]()
     const system = oldSystems['A, rows of a table']
     for (const page of system?.text.split('\n').slice(0, 6) ?? []) {
-      const { code } = await runHoldfast(['import', '-', '--db', database.place, '--thread', 't'], {
-        input: page,
-      })
+      const { code } = await runInProcess(
+        ['import', '-', '--db', database.place, '--thread', 't'],
+        page,
+      )
       expect(code).toBe(0)
     }
-    const { out } = await runHoldfast(['export', 't', '--format', 'chat', '--db', database.place])
+    const { out } = await runInProcess(['export', 't', '--format', 'chat', '--db', database.place])
     const { threads } = JSON.parse(out) as {
       readonly threads: readonly { readonly messages: readonly { readonly content: string }[] }[]
     }
     const said = threads[0]?.messages.map(({ content }) => content) ?? []
     expect(said.length).toBeGreaterThan(100)
     expect(said).toEqual(system?.contents.slice(-said.length))
-    expect((await runHoldfast(['check', '--db', database.place])).out).toMatch(/^Healthy/)
+    expect((await runInProcess(['check', '--db', database.place])).out).toMatch(/^Healthy/)
   })
 })

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type DatabaseKind, databases, type RawDatabase } from './databases.ts'
-import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
+import { temporaryFolder } from './run-holdfast.ts'
+import { runInProcess } from './run-in-process.ts'
 
 const kinds = Object.keys(databases) as readonly DatabaseKind[]
 
@@ -33,10 +34,10 @@ const thread = { id: 'old', title: 'Weather', createdAt: '2024-01-02T03:04:05.00
 const envelope = JSON.stringify({ threads: [{ ...thread, messages: [question, answer] }] })
 
 const importFile = (file: string, { place }: RawDatabase, ...more: readonly string[]) =>
-  runHoldfast(['import', file, '--db', place, ...more])
+  runInProcess(['import', file, '--db', place, ...more])
 
 const exportAll = async ({ place }: RawDatabase, format = 'ui') =>
-  (await runHoldfast(['export', '--all', '--db', place, '--format', format])).out
+  (await runInProcess(['export', '--all', '--db', place, '--format', format])).out
 
 const readShown = async (database: RawDatabase) => {
   const { threads } = JSON.parse(await exportAll(database, 'chat')) as {
@@ -69,7 +70,7 @@ describe.each(kinds)('holdfast import on %s', (kind) => {
       out: 'Read 1 thread, 2 messages, 1 call; 2 messages were here already; 0 mended; 0 failed.\nCalls: 1 succeeded.\n',
     })
     expect(await exportAll(database)).toBe(before)
-    expect((await runHoldfast(['check', '--db', database.place])).out).toMatch(/^Healthy/)
+    expect((await runInProcess(['check', '--db', database.place])).out).toMatch(/^Healthy/)
   })
 
   it.each(['ui', 'vercel', 'entities', 'chat'])(
@@ -79,7 +80,7 @@ describe.each(kinds)('holdfast import on %s', (kind) => {
       const folder = temporaryFolder({ 'threads.json': envelope })
       await importFile(join(folder, 'threads.json'), first)
       const written = await exportAll(first, format)
-      const { code } = await runHoldfast(['import', '-', '--db', second.place], { input: written })
+      const { code } = await runInProcess(['import', '-', '--db', second.place], written)
       expect(code).toBe(0)
       expect(await exportAll(second, format)).toBe(written)
     },
@@ -181,9 +182,7 @@ describe('holdfast import', () => {
     const database = await databases.sqlite()
     const [first, second, third] = lines.map((line) => JSON.stringify(line))
     const broken = [first?.slice(0, -9), second, '', third, 'null'].join('\n')
-    const { code, out } = await runHoldfast(['import', '-', '--db', database.place], {
-      input: broken,
-    })
+    const { code, out } = await runInProcess(['import', '-', '--db', database.place], broken)
     expect(code).toBe(1)
     expect(out).toContain('failed line 1: It is not JSON.')
     expect(out).toContain('failed line 5: It is neither an object nor a list.')
@@ -192,9 +191,10 @@ describe('holdfast import', () => {
 
   it('[LE5] keeps what stands before the end of a file that was cut off', async () => {
     const database = await databases.sqlite()
-    const { code, out } = await runHoldfast(['import', '-', '--db', database.place], {
-      input: envelope.slice(0, envelope.indexOf('{"id":"a1"') + 40),
-    })
+    const { code, out } = await runInProcess(
+      ['import', '-', '--db', database.place],
+      envelope.slice(0, envelope.indexOf('{"id":"a1"') + 40),
+    )
     expect(code).toBe(1)
     expect(out).toContain(
       'failed after threads[0].messages[0]: Not JSON: the file ends in the middle',
@@ -211,7 +211,7 @@ describe('holdfast import', () => {
     ['{"threads": [', 'This is not JSON'],
   ])('[LE5] does nothing with what cannot be read at all: %j', async (input, why) => {
     const database = await databases.sqlite()
-    const { code, err } = await runHoldfast(['import', '-', '--db', database.place], { input })
+    const { code, err } = await runInProcess(['import', '-', '--db', database.place], input)
     expect(code).toBe(2)
     expect(err).toContain(why)
   })
@@ -236,7 +236,7 @@ describe('holdfast import', () => {
     expect(shown?.messages).toEqual(messages.map(({ content }) => content))
     const again = await importFile(file, database)
     expect(again.out).toContain('2,600 messages were here already')
-    expect((await runHoldfast(['check', '--db', database.place])).out).toMatch(
+    expect((await runInProcess(['check', '--db', database.place])).out).toMatch(
       /^Healthy: 1 thread, 2,601 rows/,
     )
   })
@@ -253,7 +253,7 @@ describe('holdfast import', () => {
     expect(exported.threads.map(({ owner }) => owner)).toEqual(['ana', 'bo'])
     expect(exported.threads[0]?.id).toBe('old')
     expect(exported.threads[1]?.id).toMatch(/^thr_/)
-    const ofAna = await runHoldfast(['export', '--all', '--owner', 'ana', '--db', database.place])
+    const ofAna = await runInProcess(['export', '--all', '--owner', 'ana', '--db', database.place])
     expect(JSON.parse(ofAna.out)).toMatchObject({ threads: [{ owner: 'ana' }] })
   })
 
@@ -261,7 +261,7 @@ describe('holdfast import', () => {
     const database = await databases.sqlite()
     const folder = temporaryFolder({ 'threads.json': envelope })
     await importFile(join(folder, 'threads.json'), database)
-    const { out } = await runHoldfast([
+    const { out } = await runInProcess([
       'export',
       'old',
       '--db',
@@ -273,7 +273,7 @@ describe('holdfast import', () => {
       threads: [{ id: 'old', messages: [{ id: 'u1' }, { id: 'a1' }] }],
     })
     expect(readFileSync(join(folder, 'threads.json'), 'utf8')).toBe(envelope)
-    const none = await runHoldfast(['export', 'none', '--db', database.place])
+    const none = await runInProcess(['export', 'none', '--db', database.place])
     expect(none).toMatchObject({ code: 2, out: '' })
     expect(none.err).toContain('There is no thread none.')
   })

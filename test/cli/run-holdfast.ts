@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly folder?: string
   /** As another account. */
   readonly uid?: number
+  /** No file of its may grow beyond so many kibibytes: to write more fails, as on a disk that takes no more. */
+  readonly largestFile?: number
   /** Stops reading what it writes after so many characters. */
   readonly reads?: number
 }
@@ -97,11 +99,18 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
   return folder
 }
 
-function start(args: readonly string[], { env, folder, uid }: RunOptions): ChildProcess {
+function start(args: readonly string[], options: RunOptions): ChildProcess {
+  const { env, folder, uid, largestFile } = options
   const { PATH, HOME, SystemRoot, TMPDIR } = process.env
   const base = { PATH, HOME, SystemRoot, TMPDIR, HOLDFAST_DEMO_DELAY_MS: '0' }
   const flags = [...typeStripping, '--conditions=holdfast-source']
-  return spawn(process.execPath, [...flags, executable, ...args], {
+  const command = [process.execPath, ...flags, executable, ...args]
+  const limited =
+    largestFile === undefined
+      ? command
+      : ['bash', '-c', `ulimit -S -f ${largestFile}; exec "$@"`, 'bash', ...command]
+  const [program = '', ...programArgs] = limited
+  return spawn(program, programArgs, {
     cwd: folder,
     ...(uid === undefined ? {} : { uid }),
     env: { ...base, ...env },

@@ -169,7 +169,10 @@ function* findDouble({ trace, calls }: Evidence): Generator<string> {
   }
 }
 
-function* findHeld({ memory: { before, after } }: Evidence): Generator<string> {
+/** Whether the process holds more than it should when everything is over. */
+export const isHeld = (memory: Evidence['memory']): boolean => [...findHeld({ memory })].length > 0
+
+function* findHeld({ memory: { before, after } }: Pick<Evidence, 'memory'>): Generator<string> {
   const over = (what: 'heap' | 'rss', most: number) =>
     after[what] - before[what] > most
       ? [`OP7 memory: ${what} was ${megabytes(before[what])}, and is ${megabytes(after[what])}`]

@@ -10,6 +10,7 @@ import {
   type CallRecord,
   type Evidence,
   findViolations,
+  isHeld,
   type PageMessage,
   Shown,
 } from './evidence.ts'
@@ -24,7 +25,10 @@ export interface TortureOptions {
   /** Where databases can be made; for PostgreSQL alone. */
   readonly postgresUrl?: string
   readonly seed: number
+  /** How long it goes on at least. */
   readonly seconds: number
+  /** And until this has happened, whatever the machine needs for it. */
+  readonly until?: (counts: TortureReport['counts']) => boolean
 }
 
 export interface TortureReport {
@@ -40,6 +44,7 @@ const faultsAtOnce = 3
 /** A missed change is looked for every five seconds. */
 const streamsEndMs = 30_000
 const quiesceMs = 90_000
+const memoryMs = 20_000
 
 /** A storm over one store, and what is left when it is over. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
@@ -66,7 +71,7 @@ async function openDatabase({ store, postgresUrl }: TortureOptions, folder: stri
 }
 
 async function rage(
-  { store, seed, seconds }: TortureOptions,
+  { store, seed, seconds, until = () => true }: TortureOptions,
   fleet: Fleet,
   db: string,
   trace: string,
@@ -95,8 +100,12 @@ async function rage(
   const harming = Promise.all(
     Array.from({ length: faultsAtOnce }, (_, index) => harm(storm, `harm-${index + 1}`)),
   )
-  // One of them alone ends early: with an error.
-  await Promise.race([pause(seconds * 1_000), asking, harming])
+  const passing = (async () => {
+    await pause(seconds * 1_000)
+    while (!until(storm.tally.counts) && !over.signal.aborted) await pause(100)
+  })()
+  // One of the others alone ends early: with an error.
+  await Promise.race([passing, asking, harming])
   over.abort()
   await harming
   await calm(storm)
@@ -107,8 +116,13 @@ async function rage(
   const longestHealthMs = await health
   const pages = await readPages(storm)
   const calls = await readCalls(storm, pages)
-  const after = await survivor.memory()
-  const memory = { before, after }
+  const memory = { before, after: await survivor.memory() }
+  // Sockets that were left and answers that nobody takes are let go of in their own time.
+  const patience = performance.now() + memoryMs
+  while (isHeld(memory) && performance.now() < patience) {
+    await pause(500)
+    memory.after = await survivor.memory()
+  }
   const evidence: Evidence = {
     shown: storm.shown,
     pages,

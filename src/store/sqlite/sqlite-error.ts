@@ -17,14 +17,23 @@ const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
   [26, ['store-foreign', 'The file is not a SQLite database.']],
 ])
 
+/**
+ * SQLite takes only one of the reasons for which a disk takes no more for a full one. A quota, or a limit of a file's size,
+ * is a write that failed to it; its transaction was rolled back all the same.
+ */
+const failedWrite = 778
+const fullDisk: Fault = ['store-full', 'The disk takes no more: it is full, or a limit is reached.']
+
 /** Faults of the database become ours; anything else is a bug and stays what it is. */
 export function toStoreFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HoldfastError) return error
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
   if (code === 'ERR_INVALID_STATE') return closedFault(error)
   if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return error
-  const [ours, message] = faults.get(errcode & 0xff) ?? ['store-failed', 'The database failed.']
-  const isTemporary = temporary.has(errcode & 0xff)
+  const isFull = errcode === failedWrite
+  const known = isFull ? fullDisk : faults.get(errcode & 0xff)
+  const [ours, message] = known ?? ['store-failed', 'The database failed.']
+  const isTemporary = isFull || temporary.has(errcode & 0xff)
   return new HoldfastError(ours, message, { cause: error, isTemporary })
 }
 
