@@ -21,7 +21,7 @@ export function findAnswerRefusal(
   const badAt = added.findIndex(({ kind }) => kind === 'invalid-result')
   const bad = added[badAt]
   if (bad?.kind === 'invalid-result') {
-    const callId = outputs[badAt]?.callId ?? ''
+    const callId = outputs[badAt]?.toolCallId ?? ''
     return new ApiError(422, 'invalid-result', bad.message, { callId })
   }
   const lateAt = added.findIndex(({ kind }) => kind === 'too-late')
