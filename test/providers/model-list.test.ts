@@ -34,7 +34,7 @@ async function open(
   second.reply(...right, answer, answer)
   const model = servers.map(({ url }) => provider.model({ url }))
   const fixture = await createFixture(() => [], {
-    modelRetries: 0,
+    maxRetries: 0,
     ...options,
     model,
     tools: { add },
@@ -91,7 +91,7 @@ describe.each(providers)('$name', (provider) => {
   it('[AG5] is tried again before the next one is, and not asked again in this run', async () => {
     const busy = () => refuse(429, provider.errorBody('rate_limit_error', 'Slow down.'))
     const call = stream(...provider.wire.frames([whole], 'tool-calls'))
-    const fixture = await open(provider, [busy(), busy(), busy()], { modelRetries: 2 }, [call])
+    const fixture = await open(provider, [busy(), busy(), busy()], { maxRetries: 2 }, [call])
     const turn = await fixture.ask('Add 1 and 2')
     expect(outcomesOf(turn)).toEqual(['succeeded'])
     expect(textOf(turn).at(-1)).toBe('All good.')
