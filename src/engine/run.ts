@@ -59,6 +59,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** What the run works with, once it has been asked for. A recorded turn has none. */
+  agent?(): TurnAgent | undefined
   /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
   leave?(): void
 }
@@ -76,15 +78,20 @@ export function startRun(parts: RunParts): StartedRun {
     hooks.failed(where, error),
   )
   let isLeaving = false
+  let agent: TurnAgent | undefined
   const begun: BegunRun = {
     ...parts,
     words,
     signal,
     isLeaving: () => isLeaving,
     handOver: () => interrupt({ kind: 'hand-over' }),
+    onAgent(asked) {
+      agent = asked
+    },
   }
   return {
     interrupt,
+    agent: () => agent,
     leave() {
       isLeaving = true
     },
@@ -98,6 +105,7 @@ interface BegunRun extends RunParts {
   readonly signal: AbortSignal
   readonly isLeaving: Run['isLeaving']
   readonly handOver: Run['handOver']
+  readonly onAgent: (agent: TurnAgent) => void
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
@@ -146,7 +154,9 @@ function namesOf(model: TurnAgent['model']): AskedModel {
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   try {
-    const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
+    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    begun.onAgent(agent)
+    const run = createRun(begun, agent)
     begun.hooks.identify({
       context: run.agent.context,
       abortSignal: run.signal,
