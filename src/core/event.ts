@@ -92,7 +92,9 @@ export type TurnEventBody =
       readonly model?: string
       readonly providerMetadata?: JsonObject
     }
-  /** A crash broke the step off and it is run again; what it had said stays where it stood. */
+  /** Its run died, and the model goes on in the same step from the text that was shown (AG8). */
+  | { readonly type: 'step-resumed'; readonly model?: string }
+  /** The step was broken off and is run again; what it had said stays where it stood. */
   | { readonly type: 'step-abandoned' }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */

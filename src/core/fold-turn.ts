@@ -106,6 +106,9 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'step-ended':
       closeStep(draft, event.at, event)
       return
+    case 'step-resumed':
+      resumeStep(draft, event.model)
+      return
     case 'step-abandoned':
       closeStep(draft, event.at, { status: 'abandoned' })
       return
@@ -221,6 +224,16 @@ function openStep(draft: TurnDraft, at: number): Step {
   const step: Step = { index: (last?.index ?? -1) + 1, status: 'open', parts: [], startedAt: at }
   draft.pushStep(step)
   return step
+}
+
+function resumeStep(draft: TurnDraft, model: string | undefined): void {
+  const step = draft.lastStep()
+  if (step?.status !== 'open') return
+  const resumedAfter = step.parts.reduce(
+    (sum, part) => (part.type === 'text' ? sum + part.text.length : sum),
+    0,
+  )
+  draft.replaceLastStep(withDefined({ ...step, resumedAfter }, { model }))
 }
 
 function closeStep(

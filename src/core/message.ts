@@ -72,9 +72,11 @@ interface StepBase {
   readonly parts: readonly Part[]
   readonly startedAt: number
   readonly model?: string
+  /** Its run died, and another model call went on from so many characters of text that it had shown (AG8). */
+  readonly resumedAfter?: number
 }
 
-/** One model call (LG11). `abandoned`: broken off by a crash and run again as the next step. */
+/** One model call (LG11), or one and what carried it on. `abandoned`: broken off and run again as the next step. */
 export type Step = StepBase &
   (
     | { readonly status: 'open' }

@@ -101,6 +101,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     output: optional(output),
   },
   'step-ended': { finishReason: string, usage: optional(object) },
+  'step-resumed': { model: optional(string) },
   'step-abandoned': {},
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },

@@ -1,30 +1,10 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import type { FileLoader } from './file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
-import {
-  type LayerCall,
-  type LayeredCall,
-  openLayeredCall,
-  type ModelPart,
-  type ProviderPart,
-} from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './model-part.ts'
+import { type CallSettings, type LayeredCall, openLayeredCall } from './sdk-layer.ts'
 
-/** Settings that are handed to the model as they are. */
-export type CallSettings = Pick<
-  LayerCall,
-  | 'maxOutputTokens'
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'presencePenalty'
-  | 'frequencyPenalty'
-  | 'stopSequences'
-  | 'seed'
-  | 'reasoning'
-  | 'headers'
-  | 'providerOptions'
-  | 'toolChoice'
->
+export type { CallSettings } from './sdk-layer.ts'
 
 export interface ModelCall {
   readonly model: LanguageModel
@@ -87,9 +67,7 @@ async function openCall(call: ModelCall): Promise<LayeredCall> {
         toolsContext: { ...toolsContext },
         download: files.download,
         abortSignal: signal,
-        allowSystemInMessages: true,
         ...(instructions === undefined ? {} : { instructions }),
-        _internal: { collectContent: false },
       })
     } catch (error) {
       // Each time round there is one more that is missing, so there is an end to it.

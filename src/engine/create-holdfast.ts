@@ -17,10 +17,12 @@ import { type DecisionRequest, type DecisionResult, decideCalls } from './decide
 import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub, type ReadGate } from './hub.ts'
+import { createLibrary, type Library } from './library.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
+import { withParsedIds } from './parsed-ids.ts'
 import { type Recording, record } from './record.ts'
 import type { RecordRequest } from './record-request.ts'
 import type { RecordedSource } from './recorded-parts.ts'
@@ -28,7 +30,7 @@ import { recoverAbandoned } from './recover.ts'
 import { readModelMessages } from './resume-recorded.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
-import { FencedError } from './append-refusal.ts'
+import { isRunLost } from './append-refusal.ts'
 import {
   type RegenerateRequest,
   regenerate,
@@ -43,12 +45,15 @@ import { noToolbox, type Toolbox } from './tool-policy.ts'
 import { createAgentSource } from './turn-agent.ts'
 import type { Store } from '../store/store.ts'
 
-export interface Holdfast {
+export interface Holdfast extends Library {
   readonly store: Store
   /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
-  /** False if there is no such thread. */
+  /**
+   * False if there is no such thread.
+   * @deprecated `threads.update(threadId, { title })`; goes with 1.0.
+   */
   rename(threadId: ThreadId, title: string): Promise<boolean>
   /** Stores a user message and answers it. */
   send(request: SendRequest): Promise<SendResult>
@@ -172,7 +177,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       [...engine.runs.values()].map(({ ledger, run }) =>
         ledger.renew(chosen.leaseMs).catch((error: unknown) => {
           // Any other failure may pass; the lease may run out, and the next write will tell.
-          if (error instanceof FencedError) run.interrupt({ kind: 'fault', error })
+          if (isRunLost(error)) run.interrupt({ kind: 'fault', error })
         }),
       ),
     )
@@ -184,6 +189,8 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
   const unwatch = store.watch(({ threadId, stop }) => {
+    // Some thread was deleted, and nobody can say which: the leases do.
+    if (threadId === null) void heartbeat()
     if (stop !== true || threadId === null) return
     engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
   })
@@ -193,10 +200,13 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     while (open().length > 0) await Promise.all(open().map(([, { run }]) => run.done))
   }
 
-  return {
+  const newThreadId = () => parseThreadId(newId('thread'))
+
+  return withParsedIds({
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
-    newThreadId: () => parseThreadId(newId('thread')),
+    newThreadId,
+    ...createLibrary(engine, newThreadId),
     rename: (threadId, title) =>
       appendThreadEvents(engine, threadId, [{ type: 'thread-renamed', title, at: clock.now() }]),
     send: (request) => send(engine, request),
@@ -244,7 +254,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       unwatch()
       hub.close()
     },
-  }
+  })
 }
 
 /** Where nobody listens the reason would be lost: what clients read has only its id. */

@@ -130,6 +130,11 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxResultChars: wholeNumber(1, 100_000_000, '16,000,000'),
   resumeRecorded: callback('none'),
   selectHistory: callback('the last 1,000 messages'),
+  continueText: {
+    range: '"prefix", "instruction", or a function of the model',
+    fits: (value) => value === 'prefix' || value === 'instruction' || typeof value === 'function',
+    default: '"instruction"',
+  },
   modelRetries: wholeNumber(0, 100, '2'),
   retryDelayMs: milliseconds(0, 30_000, '500'),
   textDelayMs: milliseconds(0, 50, '25'),

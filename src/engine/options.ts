@@ -1,7 +1,8 @@
-import type { FlexibleSchema, ModelMessage } from 'ai'
+import type { FlexibleSchema, LanguageModel, ModelMessage } from 'ai'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
 import type { Agent, AgentOption, Unchecked } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
@@ -59,6 +60,13 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly maxResultChars?: number
   /** Which messages the model is sent, oldest first. Default: the last thousand. */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
+  /**
+   * How a model is asked to carry on with an answer that a crash or a hand-over broke off in its text (AG8). `prefix`: what was shown
+   * is its own beginning; only for models that take a last message of the assistant. `instruction`: a sentence asks for
+   * the rest, and a beginning that is repeated is dropped. A function says it of each model.
+   * @default 'instruction'
+   */
+  readonly continueText?: ContinueText | ((model: LanguageModel) => ContinueText)
   /** Tries again before the first token only. */
   readonly modelRetries?: number
   readonly retryDelayMs?: number
@@ -132,6 +140,7 @@ export type EngineOptions = Required<
     | 'maxCalls'
     | 'maxResultChars'
     | 'selectHistory'
+    | 'continueText'
     | 'modelRetries'
     | 'retryDelayMs'
     | 'textDelayMs'
@@ -167,6 +176,7 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     resumeRecorded: options.resumeRecorded,
     errorText: options.errorText,
     selectHistory: options.selectHistory ?? ((messages) => messages),
+    continueText: options.continueText ?? 'instruction',
     modelRetries: options.modelRetries ?? 2,
     retryDelayMs: options.retryDelayMs ?? 500,
     textDelayMs: options.textDelayMs ?? 25,

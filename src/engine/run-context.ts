@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId } from '../core/ids.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
 import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
@@ -26,6 +27,8 @@ export interface Run {
   /** Ends the run here. What was stored stays, and whoever takes the lease carries it on. */
   readonly handOver: () => void
   readonly model: AskedModel
+  /** How this model is asked to carry on with text that was broken off. */
+  readonly continueText: ContinueText
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
   /** What the turn had when a person asked for more of it: limits count from there. */

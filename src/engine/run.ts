@@ -121,6 +121,12 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
+  const continueText =
+    typeof options.continueText === 'string'
+      ? options.continueText
+      : model === undefined
+        ? 'instruction'
+        : options.continueText(model)
   return {
     ...parts,
     agent,
@@ -128,6 +134,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     model: namesOf(model),
+    continueText,
     get prompt() {
       return prompt
     },
@@ -135,7 +142,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
       if (model === undefined) throw noModel()
       history ??= await parts.history()
       const { isDeferred, tools, contexts: toolsContext } = toolbox
-      const how = { isDeferred, maxOutputChars: options.maxOutputChars }
+      const how = { isDeferred, maxOutputChars: options.maxOutputChars, continueText }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const messages = prompt
       return { model, instructions, messages, tools, toolsContext, settings, signal, files }
@@ -203,7 +210,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     switch (next.kind) {
       case 'step': {
         forced = false
-        const limit = await runStep(run, next.index)
+        const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
         break
       }

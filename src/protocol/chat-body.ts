@@ -84,7 +84,8 @@ function lastMessage(body: JsonObject): JsonObject | undefined {
   return last
 }
 
-function parseUserParts(message: JsonObject): readonly UserPart[] {
+/** What a person says: texts and files; a message without either is refused. */
+export function parseUserParts(message: JsonObject): readonly UserPart[] {
   const { content } = message
   const plain = typeof content === 'string' ? [{ type: 'text', text: content }] : undefined
   const parts = message.parts ?? plain

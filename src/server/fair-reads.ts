@@ -89,7 +89,9 @@ export function createFairReads(hasRoom: (ownerId: string) => boolean): FairRead
       <Result>(read: () => Promise<Result>) =>
         new Promise<Result>((resolve, reject) => {
           const lane = lanes.get(ownerId) ?? []
-          lane.push(() => read().then(resolve, reject))
+          // Async, so that a read which throws at once gives its place back too.
+          const begin = async () => read()
+          lane.push(() => begin().then(resolve, reject))
           lanes.set(ownerId, lane)
           // A read that came while others wait has its turn among them.
           if (!isDue) runAll()

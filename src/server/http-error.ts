@@ -30,8 +30,11 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-replaced': 503,
 }
 
-/** What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. */
-const retryAfterSeconds = 5
+/**
+ * What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. A database that is away,
+ * or a server that is going, is asked for again soon: another server may answer.
+ */
+const retryAfterSeconds: Readonly<Record<number, string>> = { 429: '5', 503: '1' }
 
 /** Says what the address does take. */
 export class MethodNotAllowed extends ApiError {
@@ -52,10 +55,11 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
+  const retryAfter = retryAfterSeconds[status]
   const headers = {
     ...safetyHeaders,
     ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
-    ...(status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {}),
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
   }
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }

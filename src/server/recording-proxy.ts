@@ -16,7 +16,7 @@ import {
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type Reply, withReply } from './chat-response.ts'
-import { createServerContext, readOwned, type ServerContext } from './context.ts'
+import { basePathOf, createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
@@ -90,7 +90,9 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
     answer(request, options, async (answering) => {
       const { url } = answering
       answering.route = 'recording-proxy'
-      const route = { request, url, params: {}, ownerId: await identify(request, options) }
+      const ownerId = await identify(request, options)
+      const basePath = basePathOf(request, options)
+      const route = { request, url, params: {}, ownerId, basePath }
       return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
         const chat = parseSending(body)

@@ -1,6 +1,7 @@
 import type { Call } from '../core/call.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ThreadRecord } from '../core/thread.ts'
@@ -26,8 +27,13 @@ export interface Store {
   readThread(id: ThreadId): Promise<ThreadRecord | null>
   /** Newest activity first. */
   listThreads(query: ThreadListQuery): Promise<ThreadList>
-  /** Removes all of it; false if there was none. */
-  deleteThread(id: ThreadId): Promise<boolean>
+  /**
+   * Replaces the metadata if it is still what the writer read (compared as JSON text), and changes nothing else: no
+   * seq, no place in the list, no notification.
+   */
+  setThreadMetadata(change: MetadataChange): Promise<'set' | 'stale' | 'no-thread'>
+  /** Removes all of it, and says how much that was; null if there was none. */
+  deleteThread(id: ThreadId): Promise<DeletedThread | null>
 
   /**
    * Group commit: one flush for whatever is waiting in all threads. Each append is stored whole or is
@@ -102,12 +108,26 @@ export interface NewThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** Default: none. */
+  readonly metadata?: JsonObject
   readonly at: number
 }
 export type CreateThreadResult =
   | { readonly kind: 'created' | 'exists'; readonly thread: ThreadRecord }
   /** The id belongs to another owner. */
   | { readonly kind: 'taken' }
+
+export interface MetadataChange {
+  readonly threadId: ThreadId
+  /** As it was read. */
+  readonly from: JsonObject
+  readonly to: JsonObject
+}
+
+export interface DeletedThread {
+  /** Messages and turns, those that had been replaced too. */
+  readonly messages: number
+}
 
 export interface ThreadListQuery {
   readonly ownerId: OwnerId

@@ -2,6 +2,7 @@ import type { Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn, type UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { shownMetadata } from './shown-metadata.ts'
+import { shownPartsOf } from './shown-parts.ts'
 import { type UiNotePart, projectNotePart } from './ui-note-part.ts'
 import { type UiOptions, type UiPart, projectUiPart } from './ui-part.ts'
 
@@ -29,7 +30,7 @@ export function projectUiMessage(message: Message, options: UiOptions = {}): UiM
 function turnParts(turn: Turn, options: UiOptions): readonly (UiPart | UiNotePart)[] {
   const parts: (UiPart | UiNotePart)[] = []
   for (const step of turn.steps) {
-    const shown = step.parts.flatMap((part) => projectUiPart(part, turn, options) ?? [])
+    const shown = shownPartsOf(step).flatMap((part) => projectUiPart(part, turn, options) ?? [])
     if (shown.length > 0) parts.push({ type: 'step-start' }, ...shown)
   }
   const note = projectNotePart(turn)

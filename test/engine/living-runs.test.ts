@@ -46,7 +46,7 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     jump = hour
     expect(await holdfast.recover()).toBe(0)
     expect(await fixture.say('and another thing')).toMatchObject({ kind: 'run-active' })
-    expect(await holdfast.regenerate({ threadId: 'thread-1' as never })).toMatchObject({
+    expect(await holdfast.regenerate({ threadId: 'thread-1' })).toMatchObject({
       kind: 'run-active',
     })
     done.open('paid')

@@ -139,7 +139,7 @@ describe.each(stores)('the tool-call repository on %s', (_, open) => {
     })
     await expect(upsert('b', { name: '' })).rejects.toMatchObject({ code: 'bad-request' })
     await expect(toolCalls.setResult(message, '', 1)).rejects.toMatchObject({ code: 'bad-id' })
-    await expect(toolCalls.cleanupIncomplete('' as never)).rejects.toMatchObject({ code: 'bad-id' })
+    await expect(toolCalls.cleanupIncomplete('')).rejects.toMatchObject({ code: 'bad-id' })
     await toolCalls.markAllComplete(message)
     await ask('hello')
     await expect(upsert('b', { messageId: 'user-1' })).rejects.toMatchObject({

@@ -63,7 +63,7 @@ describe('limits', () => {
     // Who reads does not matter: the place is free when the run is over.
     await fetch(`${url}/api/chat/${idOf('a')}/stop`, { method: 'POST' })
     await open[0]?.text()
-    await holdfast.settled(idOf('a') as never)
+    await holdfast.settled(idOf('a'))
     expect((await send(url, idOf('c'), 'hello')).status).toBe(200)
     await fetch(`${url}/api/chat/${idOf('b')}/stop`, { method: 'POST' })
   })
@@ -109,7 +109,7 @@ describe('limits', () => {
     })
     // Left at once: a busy test would read it too slowly for this server.
     await (await send(url, 'a', 'large')).body?.cancel()
-    await holdfast.settled('a' as never)
+    await holdfast.settled('a')
     await followers.until(({ present }) => present === 0)
     const leftBefore = followers.followers.left
     const { hostname, port } = new URL(url)
@@ -142,7 +142,7 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
   const reader = createHoldfast({ ...options, store: counting, holder: 'reader' })
   const [write, read] = await Promise.all([serve(writer), serve(reader)])
   await (await send(write, 'a', 'first')).text()
-  const { seq } = (await store.readThread('a' as never)) ?? { seq: 0 }
+  const { seq } = (await store.readThread('a')) ?? { seq: 0 }
   const followers = await Promise.all(
     Array.from({ length: 500 }, async () => {
       const response = await fetch(`${read}/api/threads/a/events?after=${seq - 1}`)

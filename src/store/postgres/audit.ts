@@ -11,6 +11,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
+import { type ThreadRow, toThreadRecord } from '../thread-row.ts'
 import { createAuditSql } from './audit-sql.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
@@ -46,8 +47,10 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
   })
 
   async function* list(client: pg.Client): AsyncGenerator<ThreadRecord> {
-    const fetch = fetchFrom<ThreadRecord>(client, 'list', sql.scans.list, null, 500)
-    for (let found = await fetch(); found.length > 0; found = await fetch()) yield* found
+    const fetch = fetchFrom<ThreadRow>(client, 'list', sql.scans.list, null, 500)
+    for (let found = await fetch(); found.length > 0; found = await fetch()) {
+      yield* found.map(toThreadRecord)
+    }
   }
 
   async function write(

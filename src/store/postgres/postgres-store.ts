@@ -119,9 +119,9 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     ...createLedgerReader(source),
 
     async deleteThread(id) {
-      const isDeleted = await threads.deleteThread(id)
-      if (isDeleted) tell([{ threadId: id, seq: 0 }])
-      return isDeleted
+      const deleted = await threads.deleteThread(id)
+      if (deleted !== null) tell([{ threadId: id, seq: 0 }])
+      return deleted
     },
 
     async commit(commits) {
