@@ -63,6 +63,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** What the run works with, once it has been asked for. A recorded turn has none. */
+  agent?(): TurnAgent | undefined
   /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
   leave?(): void
 }
@@ -80,15 +82,20 @@ export function startRun(parts: RunParts): StartedRun {
     hooks.failed(where, error),
   )
   let isLeaving = false
+  let agent: TurnAgent | undefined
   const begun: BegunRun = {
     ...parts,
     words,
     signal,
     isLeaving: () => isLeaving,
     handOver: () => interrupt({ kind: 'hand-over' }),
+    onAgent(asked) {
+      agent = asked
+    },
   }
   return {
     interrupt,
+    agent: () => agent,
     leave() {
       isLeaving = true
     },
@@ -102,6 +109,7 @@ interface BegunRun extends RunParts {
   readonly signal: AbortSignal
   readonly isLeaving: Run['isLeaving']
   readonly handOver: Run['handOver']
+  readonly onAgent: (agent: TurnAgent) => void
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
@@ -170,7 +178,9 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   let told: LifecycleNotifier | undefined
   try {
-    const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
+    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    begun.onAgent(agent)
+    const run = createRun(begun, agent)
     begun.hooks.identify({
       context: run.agent.context,
       abortSignal: run.signal,
