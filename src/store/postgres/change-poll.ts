@@ -134,6 +134,8 @@ function toNotifications(
     if (isOther) found.push({ threadId, seq: 0 })
     if (seq === null) continue
     if (!isOther && seq < (before.seq ?? 0)) isUncertain = true
+    // One without an event yet has nothing to tell, and 0 would say that it is gone.
+    if (seq === 0) continue
     const isStop = isStopping === true && before.isStopping !== true
     found.push({ threadId, seq, ...(isStop ? { stop: true } : {}) })
   }
