@@ -24,7 +24,7 @@ async function openPooler(poolerOptions?: TransactionPoolerOptions) {
   return {
     database,
     pooler,
-    open(options: PostgresStoreOptions = {}) {
+    open: (options: PostgresStoreOptions = {}) => {
       const store = postgres({ url: pooler.url }, options)
       onTestFinished(() => store.close())
       return store

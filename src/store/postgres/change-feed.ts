@@ -14,7 +14,7 @@ import { createNotifyPublisher } from './notify-publisher.ts'
 /** What has changed: told to others, and heard from them by listening or by asking. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
   /** Own listeners hear it at once, other processes by way of the server. */
-  tell(changed: readonly ChangeNotification[]): void
+  readonly tell: (changed: readonly ChangeNotification[]) => void
   close(): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   })
 
   return {
-    tell(changed) {
+    tell: (changed) => {
       listeners.post(changed)
       publisher.send(changed)
     },

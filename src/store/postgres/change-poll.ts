@@ -98,15 +98,14 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
       const mine = {}
       loop = mine
       lookedAt = toldAt = performance.now()
-      const next = () => {
-        timer = setTimeout(() => {
-          void look().then(() => {
-            if (loop === mine) next()
-          })
-        }, pollMs)
-        timer.unref()
+      const goOn = async () => {
+        await look()
+        if (loop === mine) schedule()
       }
-      next()
+      const schedule = () => {
+        timer = setTimeout(() => void goOn(), pollMs).unref()
+      }
+      schedule()
     },
     stop() {
       loop = null

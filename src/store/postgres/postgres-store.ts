@@ -143,7 +143,7 @@ export function postgres(
     limitMs: statementTimeoutMs,
     onError,
   })
-  const tell = feed.tell
+  const { tell } = feed
 
   return {
     kind: 'postgres',
