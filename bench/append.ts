@@ -1,4 +1,4 @@
-import { type MessageId, type NewEvent, type OwnerId, parseThreadId } from 'holdfast'
+import { type MessageId, type NewEvent, parseThreadId } from 'holdfast'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
 import { createThreadWriter } from './thread-writer.ts'
@@ -22,7 +22,7 @@ async function benchOne(
 ): Promise<readonly Row[]> {
   const threadId = parseThreadId(`append-${events}`)
   const turnId = `turn-${events}` as MessageId
-  await benchStore.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  await benchStore.store.createThread({ id: threadId, ownerId: 'o', title: '', at: 1 })
   const start: readonly NewEvent[] = [
     { type: 'turn-started', turnId, at: 1, replyTo: null },
     { type: 'step-started', turnId, at: 1, step: 0 },

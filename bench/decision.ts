@@ -1,5 +1,5 @@
 import { tool } from 'ai'
-import { createHoldfast, type OwnerId, parseMessageId, parseThreadId } from 'holdfast'
+import { createHoldfast, parseMessageId, parseThreadId } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { z } from 'zod'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
@@ -40,7 +40,7 @@ async function benchOne({ name, store, raw }: BenchStore): Promise<Row> {
       id: parseMessageId('question'),
       parts: [{ type: 'text', text: 'Delete Groceries.' }],
     } as const
-    await holdfast.send({ threadId, message, create: { ownerId: 'o' as OwnerId, title: '' } })
+    await holdfast.send({ threadId, message, create: { ownerId: 'o', title: '' } })
     await holdfast.settled(threadId)
     const query = { threadId, limit: 1, before: null, live: 'include', results: 'full' } as const
     const waiting = (await store.readPage(query))?.messages[0]

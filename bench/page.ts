@@ -1,11 +1,4 @@
-import {
-  type CallId,
-  type MessageId,
-  type NewEvent,
-  type OwnerId,
-  parseThreadId,
-  type ThreadId,
-} from 'holdfast'
+import { type CallId, type MessageId, type NewEvent, parseThreadId, type ThreadId } from 'holdfast'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
 import { createThreadWriter } from './thread-writer.ts'
@@ -70,7 +63,7 @@ async function benchOne(benchStore: BenchStore): Promise<readonly Row[]> {
 /** Half of the messages are the user's, half are turns that have ended. */
 async function fill(benchStore: BenchStore, name: string, messages: number): Promise<ThreadId> {
   const threadId = parseThreadId(name)
-  await benchStore.store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  await benchStore.store.createThread({ id: threadId, ownerId: 'o', title: '', at: 1 })
   const writer = createThreadWriter(benchStore.store, threadId)
   // As an import does it: many turns in one append.
   for (let turn = 0; turn < messages / 2; turn += 100) {

@@ -24,13 +24,15 @@ export async function benchSlowReaders(): Promise<void> {
   const rows: Row[] = []
   await onEachDatabase(
     async (name, server) => {
+      // Before anything: a process that has grown once would hide what the next attack adds.
+      const idle = (await server.memory()).rss
       for (const [what, size] of [
         ['large results', 1_000_000],
         ['one huge turn each', 5_000_000],
       ] as const) {
         const threads = await importThreads(server, size)
         for (const [kind, path] of Object.entries(attacks)) {
-          rows.push(...(await attack(`${name}, ${what}, ${kind}`, server, threads.map(path))))
+          rows.push(...(await attack(`${name}, ${what}, ${kind}`, server, idle, threads.map(path))))
         }
       }
     },
@@ -73,10 +75,10 @@ async function importThreads(server: StreamServer, size: number): Promise<readon
 async function attack(
   name: string,
   server: StreamServer,
+  idle: number,
   paths: readonly string[],
 ): Promise<readonly Row[]> {
   const { hostname, port } = new URL(server.url)
-  const before = await server.memory()
   const sockets: Socket[] = []
   for (let index = 0; index < connections; index++) {
     const socket = connect(Number(port), hostname)
@@ -85,18 +87,24 @@ async function attack(
     socket.write(`GET ${paths[index % paths.length]} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
     sockets.push(socket)
   }
-  const waits: number[] = []
+  // Asked every 20 ms whether or not the one before was answered: a server that stands still for a second must
+  // show as fifty people who waited, not as one. And apart from the look at the memory, which waits too.
+  const waits: Promise<number>[] = []
   let most = 0
   const until = performance.now() + seconds * 1_000
+  const looking = (async () => {
+    while (performance.now() < until) {
+      most = Math.max(most, (await server.rss()) - idle)
+      await sleep(50)
+    }
+  })()
   while (performance.now() < until) {
-    const asked = performance.now()
-    await (await fetch(`${server.url}/api/health`)).text()
-    waits.push(performance.now() - asked)
-    most = Math.max(most, (await server.rss()) - before.rss)
-    await sleep(10)
+    waits.push(timeHealth(server.url))
+    await sleep(20)
   }
+  const sorted = (await Promise.all(waits)).toSorted((left, right) => left - right)
+  await looking
   for (const socket of sockets) socket.destroy()
-  const sorted = waits.toSorted((left, right) => left - right)
   const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
   const grown = most / 1_048_576
   return [
@@ -107,10 +115,18 @@ async function attack(
       bar: 1,
     },
     {
-      what: `${name}: /api/health, median and p99 of ${waits.length}`,
-      measured: `${(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN).toFixed(1)} and ${p99.toFixed(1)} ms`,
+      what: `${name}: /api/health, median, p99 and longest of ${sorted.length}`,
+      measured: [sorted[Math.floor(sorted.length / 2)], p99, sorted.at(-1)]
+        .map((each) => `${(each ?? Number.NaN).toFixed(1)} ms`)
+        .join(', '),
       ratio: p99 / goalHealthMs,
       bar: 1,
     },
   ]
+}
+
+async function timeHealth(url: string): Promise<number> {
+  const asked = performance.now()
+  await (await fetch(`${url}/api/health`)).text()
+  return performance.now() - asked
 }

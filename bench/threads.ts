@@ -1,13 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import {
-  createHoldfast,
-  foldThread,
-  type OwnerId,
-  parseThreadId,
-  type Store,
-  type ThreadView,
-} from 'holdfast'
+import { createHoldfast, foldThread, parseThreadId, type Store, type ThreadView } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { measure, ms, printTable, type Row } from './measure.ts'
@@ -101,7 +94,7 @@ async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
     hooks: (event) => void (event.type === 'committed' && commits++),
   })
   const ids = Array.from({ length: threads }, (_, index) => parseThreadId(`${prefix}-${index}`))
-  for (const id of ids) await store.createThread({ id, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  for (const id of ids) await store.createThread({ id, ownerId: 'o', title: '', at: 1 })
   const sinceModel: number[] = []
   const sinceCommit: number[] = []
   let seen = 0
@@ -141,7 +134,7 @@ async function streamAll(store: Store, prefix: string, onAllBegun = () => {}) {
 /** A turn of 5,000 events is caught up with in one read and one fold. */
 async function catchUp({ name, store }: BenchStore): Promise<readonly Row[]> {
   const threadId = parseThreadId('catch-up')
-  await store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at: 1 })
+  await store.createThread({ id: threadId, ownerId: 'o', title: '', at: 1 })
   const turnId = 'long-turn' as never
   const text = Array.from({ length: 5_000 }, () => ({
     type: 'text-appended' as const,

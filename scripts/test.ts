@@ -17,16 +17,29 @@ interface Stage {
 const { values } = parseScriptArguments({
   usage: `npm test
 npm run check
+npm run test:public-sdk
 
-Format, lint, known faults of dependencies, types, then the tests: all of them and, on each older Node that is promised, those that
-depend on it; with --quick (npm run check) only those beside the sources.`,
-  options: { quick: { type: 'boolean', default: false } },
+Format, lint, known faults of dependencies, types, then the tests: all of them, a part of them again on what is public of the AI SDK,
+and, on each older Node that is promised, those that depend on it; with --quick (npm run check) only those beside the sources. With
+--public-sdk (npm run test:public-sdk) the tests alone, of all that calls a model or shows what it said, on what is public.`,
+  options: {
+    quick: { type: 'boolean', default: false },
+    'public-sdk': { type: 'boolean', default: false },
+  },
 })
+/** Models are called without what is experimental in the AI SDK (src/engine/sdk-layer.ts). */
+const publicSdk = { HOLDFAST_SDK: 'public' }
+const ofModels = ['src/engine/', 'src/views/', 'src/testing/', 'test/engine/', 'test/providers/']
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))
 const vitest = join(import.meta.dirname, '../node_modules/vitest/vitest.mjs')
 let counts = noTests
 
-const stages: readonly Stage[] = [
+const publicSdkStage = (tests: readonly string[]): Stage => ({
+  name: 'tests on the public functions of the AI SDK',
+  run: () => runTests(process.execPath, tests, publicSdk),
+})
+
+const everyStage: readonly Stage[] = [
   { name: 'format', run: () => runCommand('oxfmt', ['--check', '.']) },
   { name: 'lint', run: () => runCommand('oxlint', []) },
   {
@@ -39,8 +52,12 @@ const stages: readonly Stage[] = [
     name: 'tests',
     run: () => runTests(process.execPath, values.quick ? ['--project=unit'] : []),
   },
+  ...(values.quick ? [] : [publicSdkStage(['test/engine/turn', 'test/providers/'])]),
   ...(values.quick ? [] : promisedNodes.map(olderNodeStage)),
 ]
+const stages = values['public-sdk']
+  ? [publicSdkStage([...ofModels, 'test/demo/', 'test/server/', 'test/simulation/', 'test/crash/'])]
+  : everyStage
 
 const failedStage = stages.find((stage) => {
   console.log(`\n── ${stage.name}`)
@@ -77,11 +94,15 @@ function olderNodeStage(node: (typeof promisedNodes)[number]): Stage {
   }
 }
 
-function runTests(node: string, args: readonly string[]): number {
+function runTests(
+  node: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): number {
   const reportFile = join(folder, 'report.json')
   rmSync(reportFile, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
-  const status = runCommand(node, [vitest, 'run', ...reporters, ...args])
+  const status = runCommand(node, [vitest, 'run', ...reporters, ...args], { env })
   if (existsSync(reportFile)) counts = addTestCounts(counts, readTestCounts(reportFile))
   return status
 }

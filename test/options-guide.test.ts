@@ -1,13 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { OptionRule } from '../src/core/check-options.ts'
-import { holdfastRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
+import { agentRules, engineRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
 import { memoryRules } from '../src/store/memory/memory-store.ts'
 import { postgresRules } from '../src/store/postgres/postgres-store.ts'
 import { sqliteRules } from '../src/store/sqlite/sqlite-store.ts'
 
+// The call settings of an agent have a table of their own.
+const ownOfAgent = Object.fromEntries(
+  Object.entries(agentRules).filter(([name]) => !Object.hasOwn(settingRules, name)),
+)
+
 const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
-  createHoldfast: holdfastRules,
+  createHoldfast: engineRules,
+  agent: ownOfAgent,
   policies: policyRules,
   settings: settingRules,
   sqlite: sqliteRules,

@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises'
-import { parseThreadId } from '../core/ids.ts'
-import type { ThreadRecord } from '../core/thread.ts'
-import { exportFormats, exportThreads } from '../transfer/export-threads.ts'
-import type { Store } from '../store/store.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { exportFormats, exportQuery } from '../transfer/export-threads.ts'
 import { CliError } from './cli-error.ts'
 import type { Command, CommandContext, ExitCode } from './command.ts'
 import { openStore } from './open-store.ts'
@@ -35,29 +34,18 @@ async function run({ args, env }: CommandContext): Promise<ExitCode> {
   const format = parseChoice('--format', values.format, exportFormats) ?? 'ui'
   const store = await openStore({ db: values.db, env, file: 'existing' })
   try {
-    const threads =
-      thread === undefined ? readAll(store, values.owner) : [await readOne(store, thread)]
-    await pipeline(exportThreads(store, threads, format), process.stdout, { end: false })
+    const query = withDefined({ format }, { threadId: thread, ownerId: values.owner })
+    await pipeline(exportQuery(store, query), process.stdout, { end: false })
     return 0
   } catch (error) {
     // Whoever read it has enough, as in `holdfast export --all | head`.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
+    if (error instanceof HoldfastError && error.code === 'thread-not-found') {
+      const all = '`holdfast export --all` writes all there are.'
+      throw new CliError(`There is no thread ${thread}. ${all}`)
+    }
     throw error
   } finally {
     await store.close()
-  }
-}
-
-async function readOne(store: Store, id: string): Promise<ThreadRecord> {
-  const thread = await store.readThread(parseThreadId(id))
-  if (thread === null) {
-    throw new CliError(`There is no thread ${id}. \`holdfast export --all\` writes all there are.`)
-  }
-  return thread
-}
-
-async function* readAll(store: Store, owner: string | undefined): AsyncGenerator<ThreadRecord> {
-  for await (const thread of store.audit?.listThreads() ?? []) {
-    if (owner === undefined || thread.ownerId === owner) yield thread
   }
 }

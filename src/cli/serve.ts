@@ -62,11 +62,12 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const { model: ownModel, authenticate: ownWay, pages, ...rest } = config
   const { allowedOrigins, limits, trustProxy, ...engine } = rest
   const authenticate = chooseAuthentication(ownWay, env['HOLDFAST_TOKEN'], host)
-  const named = env['HOLDFAST_MODEL'] || undefined
-  const { model, own } =
-    named === undefined && ownModel !== undefined
-      ? { model: ownModel, own: undefined }
-      : await loadModel(named ?? 'demo', env)
+  // An agent of the config has the model of each turn.
+  const named = engine.agent === undefined ? env['HOLDFAST_MODEL'] || undefined : undefined
+  const isOwn = named === undefined && (ownModel ?? engine.agent) !== undefined
+  const { model, own } = isOwn
+    ? { model: ownModel, own: undefined }
+    : await loadModel(named ?? 'demo', env)
   const silent = named === undefined ? undefined : await findSilentServer(env)
   if (silent !== undefined) terminal.note(`${terminal.paint('yellow', 'holdfast:')} ${silent}`)
 
@@ -78,7 +79,13 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     throw error
   })
   const tools = engine.tools === undefined ? own : undefined
-  const holdfast = createHoldfast({ ...tools, ...engine, store, model, hooks: log.event })
+  const holdfast = createHoldfast({
+    ...tools,
+    ...engine,
+    ...(model === undefined ? {} : { model }),
+    store,
+    hooks: log.event,
+  })
   const handler = createHandler(holdfast, {
     log: log.request,
     ...(authenticate === undefined ? {} : { authenticate }),

@@ -1,16 +1,24 @@
-import { callback, type OptionRule, type OptionTable } from '../core/check-options.ts'
+import { callback, checkOptions, type OptionRule, type OptionTable } from '../core/check-options.ts'
 import { isJsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { basePathRule, toBasePath } from '../protocol/base-path.ts'
 import { type ClientClock, systemClock } from './network.ts'
 
 /** Where the server is, and what requests carry. */
 export interface ApiOptions {
   /**
-   * Where the server is, without a slash at its end.
+   * Where the server is: an origin, or an address under which a proxy keeps it. A slash at its end makes no difference.
    *
    * @default where the page came from
    */
   readonly baseUrl?: string
+  /**
+   * The path that the server's routes stand under, as its own option `basePath` says: `/chat/v1`. `''` and `'/'` are
+   * none. Where it differs from the server's, every request is answered with 404.
+   *
+   * @default none
+   */
+  readonly basePath?: string
   /**
    * Called for each request, so that a token may change from one to the next.
    *
@@ -33,6 +41,7 @@ const anyText: OptionRule = {
 
 export const apiRules: OptionTable<ApiOptions> = {
   baseUrl: anyText,
+  basePath: basePathRule,
   headers: callback('none'),
   fetch: callback('the browser’s own'),
 }
@@ -53,18 +62,26 @@ export interface Api {
 
 /** The routes of a server, for what the clients here do not do. What is not the answer asked for is an `ApiError`. */
 export function createApi(options: ApiOptions = {}): Api {
+  checkOptions('createApi', options, apiRules)
   return createTimedApi(options, systemClock)
 }
 
+/** What the address of every route begins with. */
+export const rootOf = ({
+  baseUrl = '',
+  basePath = '',
+}: Pick<ApiOptions, 'baseUrl' | 'basePath'>): string =>
+  `${baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl}${toBasePath(basePath) ?? ''}`
+
 /** The same, by the clock of the client that it belongs to. */
 export function createTimedApi(options: ApiOptions, clock: ClientClock): Api {
-  const { baseUrl = '' } = options
+  const root = rootOf(options)
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
   const open = async (path: string, init: RequestInit = {}): Promise<Response> => {
     // Not a fault of the network, if it throws.
     const headers = { ...options.headers?.(), ...(init.headers as Record<string, string>) }
-    const response = await answerOf(() => send(`${baseUrl}${path}`, { ...init, headers }), init)
+    const response = await answerOf(() => send(`${root}${path}`, { ...init, headers }), init)
     if (!response.ok) throw await toApiError(response, clock)
     return response
   }

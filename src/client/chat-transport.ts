@@ -2,7 +2,7 @@ import { callback, checkOptions, type OptionRule, type OptionTable } from '../co
 import { withDefined } from '../core/with-defined.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { type ApiOptions, apiRules, createApi, isEventStream } from './api.ts'
+import { type ApiOptions, apiRules, createApi, isEventStream, rootOf } from './api.ts'
 import type { LoadedMessage } from './loaded-message.ts'
 import { readSse } from './read-sse.ts'
 
@@ -14,11 +14,11 @@ export type HeadersLike = Readonly<Record<string, string>> | Headers
 
 /**
  * The options have the names and meanings of the SDK's own `DefaultChatTransport`, but for `api`: the
- * routes are those of the server at `baseUrl`.
+ * routes are those of the server at `baseUrl`, under its `basePath`.
  */
 export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
   ApiOptions,
-  'baseUrl' | 'fetch'
+  'baseUrl' | 'basePath' | 'fetch'
 > {
   /**
    * Of the AI SDK that the page runs: it is told all that this version understands.
@@ -80,6 +80,7 @@ const credentials: readonly unknown[] = ['omit', 'same-origin', 'include']
 
 export const chatTransportRules: OptionTable<ChatTransportOptions> = {
   baseUrl: apiRules.baseUrl,
+  basePath: apiRules.basePath,
   fetch: apiRules.fetch,
   sdk: {
     range: '5, 6 or 7',
@@ -151,13 +152,14 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     chatTransportRules,
     otherNames,
   )
-  const { baseUrl = '', fetch: send, sdk } = options
+  const { fetch: send, sdk } = options
+  const root = rootOf(options)
   const api = createApi(withDefined({}, { fetch: send }))
   const left = new Map<string, string>()
   const addressOf = (path: string, query: Readonly<Record<string, string>> = {}): string => {
     const all = { ...query, ...(sdk === undefined ? {} : { sdk: String(sdk) }) }
     const search = new URLSearchParams(all).toString()
-    return `${baseUrl}${path}${search === '' ? '' : `?${search}`}`
+    return `${root}${path}${search === '' ? '' : `?${search}`}`
   }
   const chatPath = (chatId: string, verb: string) =>
     `/api/chat/${encodeURIComponent(chatId)}/${verb}`
@@ -232,7 +234,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     },
 
     async stop(chatId) {
-      await api.open(`${baseUrl}${chatPath(chatId, 'stop')}`, {
+      await api.open(`${root}${chatPath(chatId, 'stop')}`, {
         ...initOf(await request()),
         method: 'POST',
       })

@@ -13,8 +13,8 @@ export type Connection =
   /** The device says that it has no network; it is tried again when that changes. */
   | { readonly status: 'offline' }
   /**
-   * Asking again by itself is of no use: the thread is gone (`thread-not-found`), is not ours, or nobody is
-   * signed in (`not-authenticated`). `reconnect` of the client tries again.
+   * Asking again by itself is of no use: the thread is gone or is not ours (`thread-not-found`), nobody is signed in
+   * (`not-authenticated`), or they may not come here at all (`forbidden`, `foreign-origin` …). `reconnect` of the client tries again.
    */
   | { readonly status: 'refused'; readonly code: string }
 

@@ -90,7 +90,7 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
         // The server has no such place: it is not the history that was being followed (OP6).
         const isElsewhere = error.status === 400 || error.code === 'other-history'
         if (place === 'known' && isElsewhere) place = 'stale'
-        else if (isFinal(error)) return { type: 'refused', code: error.code }
+        else if (isFinal(error)) return { type: 'refused', code: refusalOf(error) }
       }
     } finally {
       guard.release()
@@ -139,3 +139,10 @@ const untilAborted = (
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> =>
   body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal })
+
+/** What stands before the server, such as a sign-in, refuses in its own words: only its status is known then. */
+function refusalOf({ status, code }: ApiError): string {
+  if (code !== 'http-error') return code
+  if (status === 401) return 'not-authenticated'
+  return status === 403 ? 'forbidden' : code
+}

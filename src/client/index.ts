@@ -11,20 +11,19 @@ export type { Connection } from './connection.ts'
 export type { ExternalStore, ObservableStore } from './external-store.ts'
 export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
 export type { ClientClock, ConnectionGuard, Network } from './network.ts'
-export {
-  createThreadClient,
-  type DecisionAnswer,
-  type PendingMessage,
-  type ThreadClient,
-  type ThreadClientOptions,
-  type ThreadSnapshot,
-} from './thread-client.ts'
+export { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
 export {
   createThreadListClient,
   type ThreadItem,
   type ThreadListClient,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export type {
+  DecisionAnswer,
+  PendingMessage,
+  ThreadClient,
+  ThreadSnapshot,
+} from './thread-snapshot.ts'
 export {
   createToolCallsClient,
   type ToolCallsClientOptions,

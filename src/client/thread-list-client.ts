@@ -1,4 +1,5 @@
 import { checkOptions } from '../core/check-options.ts'
+import type { JsonObject } from '../core/json.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
@@ -7,6 +8,8 @@ import { createExternalStore, type ExternalStore } from './external-store.ts'
 export interface ThreadItem {
   readonly id: string
   readonly title: string
+  /** What the host keeps with it, where the server's option `threadMetadata` shows it. */
+  readonly metadata?: JsonObject
   /** When it was made, as an ISO date. */
   readonly createdAt: string
   /** When the last message or turn began or ended, as an ISO date. */

@@ -4,7 +4,8 @@ import { type Answer, createScriptedServer, refusal } from '../../test/support/s
 import { callEvents, openStep } from '../../test/support/turn-events.ts'
 import type { NewEvent } from '../core/event.ts'
 import { parseMessageId } from '../core/ids.ts'
-import { createThreadClient, type ThreadClient } from './thread-client.ts'
+import { createThreadClient } from './thread-client.ts'
+import type { ThreadClient } from './thread-snapshot.ts'
 import { createToolCallsClient } from './tool-calls-client.ts'
 
 const turnId = parseMessageId('m')

@@ -19,7 +19,7 @@ import { type ApiOptions, apiRules, createTimedApi, isFinal } from './api.ts'
 import { backOffMs } from './connection.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
-import type { ThreadClient } from './thread-client.ts'
+import type { ThreadClient } from './thread-snapshot.ts'
 
 /** The calls of a message at one moment. */
 export interface ToolCallsSnapshot extends ToolCallList {

@@ -8,7 +8,7 @@ import type {
 } from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { ItemPart, TurnEnding, TurnWait, UserPart } from './message.ts'
+import type { ItemPart, ResumedFrom, TurnEnding, TurnWait, UserPart } from './message.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
@@ -17,6 +17,10 @@ export type TurnEventBody =
       readonly type: 'turn-started'
       readonly replyTo: MessageId | null
       readonly metadata?: Json
+      /** What came with the message for the agent, as the host's schema made it (AG2). */
+      readonly choices?: Json
+      /** The trace that the turn began in, as W3C `traceparent`: whoever goes on with the turn goes on in it. */
+      readonly trace?: string
       /** Produced by a loop of the host's own; the engine does not carry it on. */
       readonly recorded?: true
     }
@@ -88,10 +92,13 @@ export type TurnEventBody =
       readonly model?: string
       readonly providerMetadata?: JsonObject
     }
-  /** A crash broke the step off and it is run again; what it had said stays where it stood. */
+  /** Its run died, and the model goes on in the same step from the text that was shown (AG8). */
+  | { readonly type: 'step-resumed'; readonly model?: string }
+  /** The step was broken off and is run again; what it had said stays where it stood. */
   | { readonly type: 'step-abandoned' }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
-  | { readonly type: 'turn-resumed' }
+  /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
+  | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */

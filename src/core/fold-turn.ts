@@ -55,6 +55,10 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     draft.unreadable += 1
     return
   }
+  if (draft.head.takeovers !== undefined && isProgress(event)) {
+    const { takeovers: _, ...head } = draft.head
+    draft.head = head
+  }
   if (isCallEvent(event)) {
     applyCallEvent(draft, event)
     return
@@ -63,7 +67,12 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'turn-started':
       draft.head = withDefined(
         { ...draft.head, replyTo: event.replyTo, createdAt: event.at },
-        { metadata: event.metadata, recorded: event.recorded },
+        {
+          metadata: event.metadata,
+          choices: event.choices,
+          trace: event.trace,
+          recorded: event.recorded,
+        },
       )
       return
     case 'step-started':
@@ -97,6 +106,9 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'step-ended':
       closeStep(draft, event.at, event)
       return
+    case 'step-resumed':
+      resumeStep(draft, event.model)
+      return
     case 'step-abandoned':
       closeStep(draft, event.at, { status: 'abandoned' })
       return
@@ -108,6 +120,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       return
     case 'turn-resumed':
       draft.head = { ...draft.head, progress: { status: 'running' } }
+      if (event.from === 'takeover') countTakeover(draft)
       return
     case 'turn-ended':
       endTurn(draft, event.ending, event.at)
@@ -116,6 +129,47 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       assertNever(event)
   }
 }
+
+/**
+ * What the next run would not have to do again. Beginning a step or a call is not, nor is what it says before it is
+ * whole: a model or a tool that kills its process would otherwise be tried for ever (AG7).
+ */
+function isProgress(event: NewTurnEvent): boolean {
+  switch (event.type) {
+    case 'step-ended':
+      return event.finishReason !== 'interrupted'
+    case 'call-settled':
+      return !('cause' in event.outcome) || event.outcome.cause !== 'crashed'
+    case 'turn-resumed':
+      return event.from !== 'takeover'
+    case 'call-decided':
+    case 'call-resolved':
+    case 'turn-paused':
+    case 'turn-ended':
+      return true
+    default:
+      return false
+  }
+}
+
+function countTakeover(draft: TurnDraft): void {
+  const { count, furthest } = draft.head.takeovers ?? { count: 0, furthest: 0 }
+  const step = draft.lastStep()
+  const reached = step?.status === 'open' ? lengthOf(step.parts) : 0
+  draft.head = {
+    ...draft.head,
+    takeovers:
+      reached > furthest ? { count: 1, furthest: reached } : { count: count + 1, furthest },
+  }
+}
+
+const lengthOf = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return sum + part.text.length
+    return (
+      sum + (part.type === 'call' && part.input.kind === 'partial' ? part.input.text.length : 1)
+    )
+  }, 0)
 
 function applyCallEvent(draft: TurnDraft, event: CallEvent): void {
   const place = draft.findCall(event.callId)
@@ -170,6 +224,16 @@ function openStep(draft: TurnDraft, at: number): Step {
   const step: Step = { index: (last?.index ?? -1) + 1, status: 'open', parts: [], startedAt: at }
   draft.pushStep(step)
   return step
+}
+
+function resumeStep(draft: TurnDraft, model: string | undefined): void {
+  const step = draft.lastStep()
+  if (step?.status !== 'open') return
+  const resumedAfter = step.parts.reduce(
+    (sum, part) => (part.type === 'text' ? sum + part.text.length : sum),
+    0,
+  )
+  draft.replaceLastStep(withDefined({ ...step, resumedAfter }, { model }))
 }
 
 function closeStep(

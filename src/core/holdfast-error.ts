@@ -8,6 +8,10 @@ export type ErrorCode =
   /** What the host's own code was given: never the fault of whoever sent a request. */
   | 'bad-option'
   | 'no-model'
+  /** The choices of a request do not fit the host's schema, or there is none (AG2). */
+  | 'bad-choices'
+  /** The host's `agent` threw, took too long or gave something that is none (AG1). */
+  | 'agent-failed'
   /** Of a backend behind the recording proxy. */
   | 'backend'
   /** A place in a history that the thread no longer has (OP6). */

@@ -1,7 +1,11 @@
 import { HoldfastError } from './holdfast-error.ts'
 
 declare const brand: unique symbol
-type Branded<Name extends string> = string & { readonly [brand]: Name }
+/**
+ * A string that says what it names: an id of a message does not fit where a thread's is wanted. Any plain string does,
+ * so that callers need no type of ours; every verb parses the ids that it is given before it uses them.
+ */
+type Branded<Name extends string> = string & { readonly [brand]?: Name }
 
 export type ThreadId = Branded<'thread'>
 /** Of a user message or of a turn; a turn's id is its message id in every format. */
@@ -15,10 +19,10 @@ export type Seq = number
 
 const longestId = 200
 
-export const parseThreadId = (value: unknown): ThreadId => parseId(value, 'thread') as ThreadId
-export const parseMessageId = (value: unknown): MessageId => parseId(value, 'message') as MessageId
-export const parseCallId = (value: unknown): CallId => parseId(value, 'call') as CallId
-export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner') as OwnerId
+export const parseThreadId = (value: unknown): ThreadId => parseId(value, 'thread')
+export const parseMessageId = (value: unknown): MessageId => parseId(value, 'message')
+export const parseCallId = (value: unknown): CallId => parseId(value, 'call')
+export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner')
 
 /** Whether a value can be an id of anything. */
 export function isId(value: unknown): value is string {

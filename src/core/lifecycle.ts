@@ -75,7 +75,8 @@ export function turnTransition(event: NewTurnEvent): {
     case 'turn-paused':
       return { from: ['running'], to: 'waiting' }
     case 'turn-resumed':
-      return { from: ['waiting', 'ended'], to: 'running' }
+      // Only a run can be taken over; it has not waited since.
+      return { from: event.from === undefined ? ['waiting', 'ended'] : ['running'], to: 'running' }
     case 'turn-ended':
       return { from: ['running', 'waiting'], to: 'ended' }
     // A person, or a newer message, acts on a turn that waits.

@@ -72,9 +72,11 @@ interface StepBase {
   readonly parts: readonly Part[]
   readonly startedAt: number
   readonly model?: string
+  /** Its run died, and another model call went on from so many characters of text that it had shown (AG8). */
+  readonly resumedAfter?: number
 }
 
-/** One model call (LG11). `abandoned`: broken off by a crash and run again as the next step. */
+/** One model call (LG11), or one and what carried it on. `abandoned`: broken off and run again as the next step. */
 export type Step = StepBase &
   (
     | { readonly status: 'open' }
@@ -123,6 +125,16 @@ export type TurnProgress =
 
 export type TurnStatus = TurnProgress['status']
 
+/** Why a turn that ran goes on elsewhere: its process died or was late, or gave it back in good order. */
+export type ResumedFrom = 'takeover' | 'hand-over'
+
+/** Runs of a turn that broke off one after the other without getting any further (AG7). */
+export interface Takeovers {
+  readonly count: number
+  /** Characters of the attempt that got furthest: one that gets further is progress. */
+  readonly furthest: number
+}
+
 /** Everything the assistant did in answer to one message: what the fold makes and every view reads. */
 export interface Turn {
   readonly role: 'assistant'
@@ -136,8 +148,14 @@ export interface Turn {
   readonly replyTo: MessageId | null
   /** Whatever the host stored with it. */
   readonly metadata?: Json
+  /** What came with the message for the agent, as the host's schema made it (AG2). */
+  readonly choices?: Json
+  /** The trace that it began in, as W3C `traceparent`. */
+  readonly trace?: string
   /** Produced by a loop of the host's own. */
   readonly recorded?: true
+  /** While it runs: how often it was taken over since it last made progress. Absent: never. */
+  readonly takeovers?: Takeovers
   /** When it began, in milliseconds since 1970. */
   readonly createdAt: number
   /** Whether it runs, waits or has ended, and how. */

@@ -101,9 +101,10 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     output: optional(output),
   },
   'step-ended': { finishReason: string, usage: optional(object) },
+  'step-resumed': { model: optional(string) },
   'step-abandoned': {},
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
-  'turn-resumed': {},
+  'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-ended': {
     ending: tagged(
       'kind',

@@ -1,10 +1,13 @@
 import type { OwnerId, Seq, ThreadId } from './ids.ts'
+import type { JsonObject } from './json.ts'
 
 /** A thread as a store keeps it, without its messages. */
 export interface ThreadRecord {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** What the host keeps with it. No part of the conversation: no event tells of it, and the model is not sent it. */
+  readonly metadata: JsonObject
   readonly createdAt: number
   /** When the last message or turn began or ended. For people; the list is ordered by `activity`. */
   readonly updatedAt: number

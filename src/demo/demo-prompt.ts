@@ -27,8 +27,10 @@ export interface DemoResult {
     | { readonly ok: false; readonly error: string }
 }
 
-/** What the engine says for the user when a turn is continued. */
+/** What the engine says for the user when a turn is continued, or carried on after it was broken off. */
 const goOn = 'Continue from where you stopped.'
+const carryOnBeginning = 'Your answer above was broken off'
+const isFromEngine = (text: string): boolean => text === goOn || text.startsWith(carryOnBeginning)
 
 export function readDemoPrompt(prompt: Prompt): DemoConversation {
   let text = ''
@@ -39,7 +41,7 @@ export function readDemoPrompt(prompt: Prompt): DemoConversation {
   for (const message of prompt) {
     if (message.role === 'user') {
       for (const part of message.content) {
-        if (part.type !== 'text' || part.text === goOn) continue
+        if (part.type !== 'text' || isFromEngine(part.text)) continue
         text = part.text
         said = ''
         messages++

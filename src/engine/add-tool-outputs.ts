@@ -10,6 +10,7 @@ import { sameJson } from '../views/same-json.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
+import { ranBy } from './known-tools.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
@@ -46,7 +47,9 @@ export async function addToolOutputs(
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
-    const added = await applyInput(engine, threadId, find, (turn) => addTo(engine, turn, given))
+    const added = await applyInput(engine, threadId, find, async (turn, place) =>
+      addTo(engine, turn, given, await ranBy(engine, place, turn)),
+    )
     if (added === null) results[index] = { kind: 'not-found' }
     for (const [at, result] of added ?? []) results[at] ??= result
   }
@@ -58,6 +61,7 @@ function addTo(
   engine: Engine,
   turn: Turn,
   outputs: readonly ToolOutput[],
+  isServers: (call: Call) => boolean,
 ): PlannedInput<ReadonlyMap<number, ToolOutputResult>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const taken = new Set<CallId>()
@@ -68,7 +72,7 @@ function addTo(
     if (call === undefined) continue
     const result = taken.has(callId)
       ? ({ kind: 'repeated' } as const)
-      : judgeOutput(engine, turn, call, outcome)
+      : judgeOutput(call, outcome, isServers(call))
     answer.set(index, result)
     if (result.kind !== 'added') continue
     taken.add(callId)
@@ -79,15 +83,11 @@ function addTo(
 }
 
 function judgeOutput(
-  engine: Engine,
-  turn: Turn,
   call: Call,
   outcome: ToolOutput['outcome'],
+  isServers: boolean,
 ): ToolOutputResult {
   const { state } = call
-  // In a recorded turn the host's loop runs the tools: one that was accepted is its to run.
-  const isServers =
-    turn.recorded === true ? call.decision !== undefined : engine.toolbox.isExecutable(call.name)
   const isOurs = call.providerExecuted === true || isServers
   if (isOpenCall(call)) {
     return isOurs || state !== 'ready' ? { kind: 'not-waiting', state } : { kind: 'added' }

@@ -3,7 +3,7 @@ import type { AnswerLimit, Turn } from '../core/message.ts'
 import { callsOf } from '../core/message.ts'
 import type { EngineOptions } from './options.ts'
 import type { RecordedPart } from './recorded-parts.ts'
-import type { ModelPart } from './sdk-layer.ts'
+import type { ModelPart } from './model-part.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,

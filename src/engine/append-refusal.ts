@@ -7,6 +7,11 @@ export class FencedError extends Error {
   override readonly name = 'FencedError'
 }
 
+/** Nothing that this run does can be stored any more: another has it, or its thread was deleted. */
+export const isRunLost = (error: unknown): boolean =>
+  error instanceof FencedError ||
+  (error instanceof HoldfastError && error.code === 'thread-not-found')
+
 type Refusal = Exclude<CommitResult, { readonly kind: 'appended' | 'stale' }>
 
 /** What a refused write means to the run that wanted it. */

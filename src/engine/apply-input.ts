@@ -1,12 +1,14 @@
 import { isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { foldOn } from '../core/fold-turn.ts'
-import type { Seq, ThreadId } from '../core/ids.ts'
+import type { OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { CommitResult } from './committer.ts'
+import type { TurnPlace } from './call-scope.ts'
 import type { Engine } from './engine.ts'
-import { nextOptions, planNext } from './plan-next.ts'
+import { nextOptionsOutside } from './known-tools.ts'
+import { planNext } from './plan-next.ts'
 import { retryWhileStale } from './retry-while-stale.ts'
 import { resumeRecorded } from './resume-recorded.ts'
 
@@ -25,16 +27,17 @@ export interface PlannedInput<Answer> {
 export async function applyInput<Answer>(
   engine: Engine,
   threadId: ThreadId,
-  find: () => Promise<{ readonly turn: Turn; readonly seq: Seq } | null>,
-  plan: (turn: Turn) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
+  find: () => Promise<FoundInput | null>,
+  plan: (turn: Turn, place: TurnPlace) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
 ): Promise<Answer | null> {
   return retryWhileStale(async () => {
     const found = await find()
     if (found === null) return null
-    const { events, answer } = await plan(found.turn)
+    const { turn, seq, ownerId } = found
+    const place = { ownerId, threadId, turnId: turn.id }
+    const { events, answer } = await plan(turn, place)
     if (events.length === 0) return answer
-    const { turn, seq } = found
-    const { kind } = await write(engine, threadId, seq, turn, events)
+    const { kind } = await write(engine, place, seq, turn, events)
     if (kind === 'appended') {
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
       return answer
@@ -44,9 +47,15 @@ export async function applyInput<Answer>(
   })
 }
 
+interface FoundInput {
+  readonly turn: Turn
+  readonly seq: Seq
+  readonly ownerId: OwnerId
+}
+
 function write(
   engine: Engine,
-  threadId: ThreadId,
+  { threadId, ownerId }: TurnPlace,
   expectedSeq: Seq,
   turn: Turn,
   events: readonly NewTurnEvent[],
@@ -66,7 +75,7 @@ function write(
     const all = [resumed, ...events, ...closing]
     return engine.append({ threadId, events: all, expectedSeq, turns })
   }
-  const place = { threadId, turnId, expectedSeq, turns, how: 'resumed' } as const
+  const place = { threadId, ownerId, turnId, expectedSeq, turns, how: 'resumed' } as const
   // Late input reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
@@ -76,6 +85,5 @@ function write(
 }
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
-  const { options, toolbox } = engine
-  return planNext(foldOn(turn, events), nextOptions(options, toolbox)).kind !== 'wait'
+  return planNext(foldOn(turn, events), nextOptionsOutside(engine)).kind !== 'wait'
 }

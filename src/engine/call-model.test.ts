@@ -6,12 +6,13 @@ import {
   tool,
   type ToolSet,
 } from 'ai'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { callModel, type CallSettings } from './call-model.ts'
 import { systemClock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
-import type { ModelPart, ProviderPart } from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './model-part.ts'
+import { forceSdkPath, probe } from './sdk-layer.ts'
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
 
@@ -57,7 +58,16 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
   const taken: ModelPart[] = []
   const { signal } = new AbortController()
   const files = createFileLoader(systemClock, signal)
-  const call = { model, instructions: undefined, messages, tools, settings, signal, files }
+  const call = {
+    model,
+    instructions: undefined,
+    messages,
+    tools,
+    toolsContext: {},
+    settings,
+    signal,
+    files,
+  }
   await callModel(call, (part) => {
     taken.push(part)
     return 'more'
@@ -183,103 +193,144 @@ const choices: readonly CallSettings[] = [
   { toolChoice: { type: 'tool', toolName: 'tagged' } },
 ]
 
-describe('a model call gives what the SDK gives', () => {
-  for (const [name, parts] of Object.entries(said)) {
-    test(`[CL5 CL6] ${name}`, async () => {
-      for (const settings of choices) {
-        const model = modelOf([start, ...parts, end])
-        const expected = asSaid(await theirs(model, settings))
-        expect(asSaid(await ours(model, settings))).toEqual(expected)
-        expect(expected).not.toEqual([])
+// Either path through the SDK gives the same: its single-call layer, and one step of `streamText` (AG9).
+describe.each(['found', 'public'] as const)('on the %s path', (path) => {
+  beforeAll(() => forceSdkPath(path))
+  afterAll(() => forceSdkPath('found'))
+
+  describe('a model call gives what the SDK gives', () => {
+    for (const [name, parts] of Object.entries(said)) {
+      test(`[CL5 CL6] ${name}`, async () => {
+        for (const settings of choices) {
+          const model = modelOf([start, ...parts, end])
+          const expected = asSaid(await theirs(model, settings))
+          expect(asSaid(await ours(model, settings))).toEqual(expected)
+          expect(expected).not.toEqual([])
+        }
+      })
+    }
+  })
+
+  test('[CL6] an end that says no usage is as bad to us as it is to the SDK', async () => {
+    for (const odd of [undefined, null, {}, { inputTokens: {} }]) {
+      const model = modelOf([start, { ...end, usage: odd as never }])
+      const [expected, found] = await Promise.allSettled([theirs(model, {}), ours(model, {})])
+      expect(expected.status).toBe('rejected')
+      expect(found).toEqual(expected)
+    }
+  })
+
+  describe('a model is found', () => {
+    afterEach(() => {
+      globalThis.AI_SDK_DEFAULT_PROVIDER = undefined
+      globalThis.AI_SDK_LOG_WARNINGS = undefined
+    })
+
+    test('by its name, from the provider that the host has set', async () => {
+      const model = modelOf([start, ...(said['text and reasoning'] ?? []), end])
+      const asked: string[] = []
+      globalThis.AI_SDK_DEFAULT_PROVIDER = {
+        specificationVersion: 'v4',
+        languageModel: (id: string) => {
+          asked.push(id)
+          return model
+        },
+        embeddingModel: () => {
+          throw new Error('not asked for')
+        },
+        imageModel: () => {
+          throw new Error('not asked for')
+        },
       }
+      expect(asSaid(await ours('some/model', {}))).toEqual(asSaid(await ours(model, {})))
+      expect(asked).toEqual(['some/model'])
+    })
+
+    test('in an old version, and refused in one that nobody knows', async () => {
+      const old = {
+        specificationVersion: 'v2',
+        provider: 'test',
+        modelId: 'old',
+        supportedUrls: {},
+        doGenerate: () => Promise.reject(new Error('not asked for')),
+        doStream: async () => ({
+          stream: streamOf([
+            { type: 'stream-start', warnings: [] },
+            { type: 'text-start', id: '1' },
+            { type: 'text-delta', id: '1', delta: 'old' },
+            { type: 'text-end', id: '1' },
+            { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: '{"q":"a"}' },
+            {
+              type: 'finish',
+              finishReason: 'stop',
+              usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+            },
+          ]),
+        }),
+      } as unknown as LanguageModel
+      globalThis.AI_SDK_LOG_WARNINGS = false
+      const expected = asSaid(await theirs(old, {}))
+      expect(expected).toHaveLength(6)
+      expect(asSaid(await ours(old, {}))).toEqual(expected)
+      const odd = { ...(old as object), specificationVersion: 'v9' } as unknown as LanguageModel
+      await expect(theirs(odd, {})).rejects.toThrow('Unsupported model version')
+      await expect(ours(odd, {})).rejects.toThrow('Unsupported model version')
+    })
+  })
+
+  test('[ST1] what was not taken is given back: the provider is told that nobody listens', async () => {
+    let cancelled = false
+    const model: Model = {
+      ...modelOf([]),
+      doStream: async () => ({
+        stream: new ReadableStream<ProviderPart>({
+          pull: (controller) => controller.enqueue({ type: 'text-start', id: '1' }),
+          cancel: () => {
+            cancelled = true
+          },
+        }),
+      }),
+    }
+    const { signal } = new AbortController()
+    const files = createFileLoader(systemClock, signal)
+    let taken = 0
+    const base = { model, instructions: undefined, messages, tools, toolsContext: {} }
+    const call = { ...base, settings: {}, signal, files }
+    await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
+    expect([taken, cancelled]).toEqual([3, true])
+  })
+})
+
+describe('which path', () => {
+  test('[AG9] the single-call layer of the installed SDK is known', async () => {
+    expect(await probe(experimental_streamLanguageModelCall)).toBe(
+      experimental_streamLanguageModelCall,
+    )
+  })
+
+  const others: Readonly<Record<string, unknown>> = {
+    'is not there': undefined,
+    'is no function': { stream: [] },
+    throws: () => {
+      throw new Error('renamed')
+    },
+    'gives nothing': async () => undefined,
+    'gives no stream': async () => ({ parts: [] }),
+    'never calls the model': async () => ({ stream: streamOf([]) }),
+    'says other things': async () => ({
+      stream: streamOf([{ type: 'chunk' }, { type: 'chunk' }, { type: 'chunk' }, { type: 'end' }]),
+    }),
+    'drops raw chunks': async (
+      options: Parameters<typeof experimental_streamLanguageModelCall>[0],
+    ) => {
+      const { stream } = await experimental_streamLanguageModelCall(options)
+      const parts = await Array.fromAsync(stream)
+      return { stream: streamOf(parts.filter(({ type }) => type !== 'raw')) }
+    },
+  }
+  for (const [name, other] of Object.entries(others)) {
+    test(`[AG9] one that ${name} is not used`, async () => {
+      expect(await probe(other)).toBeUndefined()
     })
   }
-})
-
-test('[CL6] an end that says no usage is as bad to us as it is to the SDK', async () => {
-  for (const odd of [undefined, null, {}, { inputTokens: {} }]) {
-    const model = modelOf([start, { ...end, usage: odd as never }])
-    const [expected, found] = await Promise.allSettled([theirs(model, {}), ours(model, {})])
-    expect(expected.status).toBe('rejected')
-    expect(found).toEqual(expected)
-  }
-})
-
-describe('a model is found', () => {
-  afterEach(() => {
-    globalThis.AI_SDK_DEFAULT_PROVIDER = undefined
-    globalThis.AI_SDK_LOG_WARNINGS = undefined
-  })
-
-  test('by its name, from the provider that the host has set', async () => {
-    const model = modelOf([start, ...(said['text and reasoning'] ?? []), end])
-    const asked: string[] = []
-    globalThis.AI_SDK_DEFAULT_PROVIDER = {
-      specificationVersion: 'v4',
-      languageModel: (id: string) => {
-        asked.push(id)
-        return model
-      },
-      embeddingModel: () => {
-        throw new Error('not asked for')
-      },
-      imageModel: () => {
-        throw new Error('not asked for')
-      },
-    }
-    expect(asSaid(await ours('some/model', {}))).toEqual(asSaid(await ours(model, {})))
-    expect(asked).toEqual(['some/model'])
-  })
-
-  test('in an old version, and refused in one that nobody knows', async () => {
-    const old = {
-      specificationVersion: 'v2',
-      provider: 'test',
-      modelId: 'old',
-      supportedUrls: {},
-      doGenerate: () => Promise.reject(new Error('not asked for')),
-      doStream: async () => ({
-        stream: streamOf([
-          { type: 'stream-start', warnings: [] },
-          { type: 'text-start', id: '1' },
-          { type: 'text-delta', id: '1', delta: 'old' },
-          { type: 'text-end', id: '1' },
-          { type: 'tool-call', toolCallId: 'c', toolName: 'look', input: '{"q":"a"}' },
-          {
-            type: 'finish',
-            finishReason: 'stop',
-            usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
-          },
-        ]),
-      }),
-    } as unknown as LanguageModel
-    globalThis.AI_SDK_LOG_WARNINGS = false
-    const expected = asSaid(await theirs(old, {}))
-    expect(expected).toHaveLength(6)
-    expect(asSaid(await ours(old, {}))).toEqual(expected)
-    const odd = { ...(old as object), specificationVersion: 'v9' } as unknown as LanguageModel
-    await expect(theirs(odd, {})).rejects.toThrow('Unsupported model version')
-    await expect(ours(odd, {})).rejects.toThrow('Unsupported model version')
-  })
-})
-
-test('[ST1] what was not taken is given back: the provider is told that nobody listens', async () => {
-  let cancelled = false
-  const model: Model = {
-    ...modelOf([]),
-    doStream: async () => ({
-      stream: new ReadableStream<ProviderPart>({
-        pull: (controller) => controller.enqueue({ type: 'text-start', id: '1' }),
-        cancel: () => {
-          cancelled = true
-        },
-      }),
-    }),
-  }
-  const { signal } = new AbortController()
-  const files = createFileLoader(systemClock, signal)
-  let taken = 0
-  const call = { model, instructions: undefined, messages, tools, settings: {}, signal, files }
-  await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
-  expect([taken, cancelled]).toEqual([3, true])
 })

@@ -1,36 +1,18 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import type { FileLoader } from './file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
-import {
-  type LayerCall,
-  type LayeredCall,
-  openLayeredCall,
-  type ModelPart,
-  type ProviderPart,
-} from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './model-part.ts'
+import { type CallSettings, type LayeredCall, openLayeredCall } from './sdk-layer.ts'
 
-/** Settings that are handed to the model as they are. */
-export type CallSettings = Pick<
-  LayerCall,
-  | 'maxOutputTokens'
-  | 'temperature'
-  | 'topP'
-  | 'topK'
-  | 'presencePenalty'
-  | 'frequencyPenalty'
-  | 'stopSequences'
-  | 'seed'
-  | 'reasoning'
-  | 'headers'
-  | 'providerOptions'
-  | 'toolChoice'
->
+export type { CallSettings } from './sdk-layer.ts'
 
 export interface ModelCall {
   readonly model: LanguageModel
   readonly instructions: Instructions | undefined
   readonly messages: ModelMessage[]
   readonly tools: ToolSet
+  /** For tools whose description is a function of it. */
+  readonly toolsContext: Readonly<Record<string, unknown>>
   readonly settings: CallSettings
   readonly signal: AbortSignal
   readonly files: FileLoader
@@ -72,7 +54,7 @@ export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> 
 
 /** Files that cannot be had become words, and the model is called with those (ST3b). */
 async function openCall(call: ModelCall): Promise<LayeredCall> {
-  const { model, instructions, tools, settings, signal, files } = call
+  const { model, instructions, tools, toolsContext, settings, signal, files } = call
   for (;;) {
     const { missing } = files
     const messages = files.inWords(call.messages)
@@ -82,11 +64,10 @@ async function openCall(call: ModelCall): Promise<LayeredCall> {
         model,
         messages,
         tools,
+        toolsContext: { ...toolsContext },
         download: files.download,
         abortSignal: signal,
-        allowSystemInMessages: true,
         ...(instructions === undefined ? {} : { instructions }),
-        _internal: { collectContent: false },
       })
     } catch (error) {
       // Each time round there is one more that is missing, so there is an end to it.

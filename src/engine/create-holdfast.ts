@@ -17,10 +17,12 @@ import { type DecisionRequest, type DecisionResult, decideCalls } from './decide
 import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub, type ReadGate } from './hub.ts'
+import { createLibrary, type Library } from './library.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
+import { withParsedIds } from './parsed-ids.ts'
 import { type Recording, record } from './record.ts'
 import type { RecordRequest } from './record-request.ts'
 import type { RecordedSource } from './recorded-parts.ts'
@@ -28,7 +30,7 @@ import { recoverAbandoned } from './recover.ts'
 import { readModelMessages } from './resume-recorded.ts'
 import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
-import { FencedError } from './append-refusal.ts'
+import { isRunLost } from './append-refusal.ts'
 import {
   type RegenerateRequest,
   regenerate,
@@ -39,14 +41,19 @@ import {
 import { type StopResult, stopRun } from './stop.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
-import { createToolbox, type Toolbox } from './tool-policy.ts'
+import { noToolbox, type Toolbox } from './tool-policy.ts'
+import { createAgentSource } from './turn-agent.ts'
 import type { Store } from '../store/store.ts'
 
-export interface Holdfast {
+export interface Holdfast extends Library {
   readonly store: Store
+  /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
-  /** False if there is no such thread. */
+  /**
+   * False if there is no such thread.
+   * @deprecated `threads.update(threadId, { title })`; goes with 1.0.
+   */
   rename(threadId: ThreadId, title: string): Promise<boolean>
   /** Stores a user message and answers it. */
   send(request: SendRequest): Promise<SendResult>
@@ -111,7 +118,11 @@ export interface DecideRequest {
  * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
  * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
  */
-export function createHoldfast(options: HoldfastOptions): Holdfast {
+export function createHoldfast<Context = unknown, Choices = unknown>(
+  given: HoldfastOptions<Context, Choices>,
+): Holdfast {
+  // Inside, contexts and choices are values that are handed on.
+  const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
   const { store } = options
   const clock = options.clock ?? systemClock
@@ -128,18 +139,17 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })
-  const toolbox = createToolbox(options.tools ?? {}, options.policies ?? {}, options.toolApproval)
+  const agents = createAgentSource(options, clock, chosen.agentTimeoutMs)
   const engine = createEngine({
     store,
     committer,
     hub,
     clock,
     options: chosen,
-    toolbox,
+    agents,
     emit,
+    tracing: options.hooks ?? {},
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
-    model: options.model,
-    instructions: options.instructions,
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,
   })
@@ -167,7 +177,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       [...engine.runs.values()].map(({ ledger, run }) =>
         ledger.renew(chosen.leaseMs).catch((error: unknown) => {
           // Any other failure may pass; the lease may run out, and the next write will tell.
-          if (error instanceof FencedError) run.interrupt({ kind: 'fault', error })
+          if (isRunLost(error)) run.interrupt({ kind: 'fault', error })
         }),
       ),
     )
@@ -180,6 +190,8 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
 
   const unwatch = store.watch(
     ({ threadId, stop }) => {
+      // Some thread was deleted, and nobody can say which: the leases do.
+      if (threadId === null) void heartbeat()
       if (stop !== true || threadId === null) return
       engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
     },
@@ -191,10 +203,13 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
     while (open().length > 0) await Promise.all(open().map(([, { run }]) => run.done))
   }
 
-  return {
+  const newThreadId = () => parseThreadId(newId('thread'))
+
+  return withParsedIds({
     store,
-    toolbox,
-    newThreadId: () => parseThreadId(newId('thread')),
+    toolbox: agents.fixed?.toolbox ?? noToolbox,
+    newThreadId,
+    ...createLibrary(engine, newThreadId),
     rename: (threadId, title) =>
       appendThreadEvents(engine, threadId, [{ type: 'thread-renamed', title, at: clock.now() }]),
     send: (request) => send(engine, request),
@@ -242,7 +257,7 @@ export function createHoldfast(options: HoldfastOptions): Holdfast {
       unwatch()
       hub.close()
     },
-  }
+  })
 }
 
 /** Where nobody listens the reason would be lost: what clients read has only its id. */

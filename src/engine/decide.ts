@@ -8,6 +8,8 @@ import type { Engine } from './engine.ts'
 import { fitSchema, type FittedValue } from './fit-schema.ts'
 import { hashInput } from './hash-input.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
+import type { TurnPlace } from './call-scope.ts'
+import { toolboxOf } from './known-tools.ts'
 
 export interface DecisionRequest {
   readonly callId: CallId
@@ -40,8 +42,8 @@ export async function decideCalls(
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
     const find = () => engine.store.readCall(threadId, callId)
-    const decided = await applyInput(engine, threadId, find, (turn) =>
-      decideIn(engine, turn, by, requests, fitArgs),
+    const decided = await applyInput(engine, threadId, find, (turn, place) =>
+      decideIn(engine, turn, by, requests, (call, request) => fitArgs(call, request, turn, place)),
     )
     if (decided === null) results[index] = { kind: 'not-found' }
     for (const [at, result] of decided ?? []) results[at] ??= result
@@ -113,17 +115,27 @@ async function afterwards(
 type FitArgs = (call: Call, request: DecisionRequest) => Promise<FittedValue | undefined>
 
 /** Asks the schema once for each request, however often the decision is planned anew because others wrote. */
-function createArgsFitter({ toolbox }: Engine): FitArgs {
+function createArgsFitter(engine: Engine) {
   const known = new Map<DecisionRequest, Promise<FittedValue>>()
-  const fit = async ({ name }: Call, args: Json): Promise<FittedValue> => {
-    const tool = toolbox.find(name)
+  const fit = async (
+    { name }: Call,
+    args: Json,
+    turn: Turn,
+    place: TurnPlace,
+  ): Promise<FittedValue> => {
+    const tool = (await toolboxOf(engine, place, turn)).find(name)
     return tool === undefined
       ? { kind: 'refused', message: `There is no tool called "${name}".` }
       : fitSchema(tool.inputSchema, args)
   }
-  return async (call, request) => {
+  return async (
+    call: Call,
+    request: DecisionRequest,
+    turn: Turn,
+    place: TurnPlace,
+  ): Promise<FittedValue | undefined> => {
     if (request.args === undefined) return undefined
-    const fitted = known.get(request) ?? fit(call, request.args)
+    const fitted = known.get(request) ?? fit(call, request.args, turn, place)
     known.set(request, fitted)
     return fitted
   }

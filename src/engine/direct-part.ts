@@ -2,7 +2,7 @@ import { asSchema, type ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, depthOfText } from '../core/json-depth.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { ModelPart, ProviderPart } from './sdk-layer.ts'
+import type { ModelPart, ProviderPart } from './model-part.ts'
 
 type Calling = Extract<ProviderPart, { readonly type: 'tool-call' }>
 type Called = Extract<ModelPart, { readonly type: 'tool-call' }>
@@ -46,9 +46,10 @@ export function toDirectPart(part: ProviderPart, tools: ToolSet): ModelPart | un
 }
 
 type Finish = Extract<ProviderPart, { readonly type: 'finish' }>
+type ModelEnd = Extract<ModelPart, { readonly type: 'model-call-end' }>
 
 /** Providers do not always say what they should: then the SDK may find out what is wrong. */
-function toEnd({ finishReason, usage, providerMetadata }: Finish): ModelPart | undefined {
+export function toEnd({ finishReason, usage, providerMetadata }: Finish): ModelEnd | undefined {
   const { inputTokens: sent, outputTokens: made } = (usage as Partial<typeof usage> | null) ?? {}
   if (finishReason == null || sent == null || made == null) return undefined
   const counted = {

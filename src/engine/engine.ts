@@ -1,20 +1,27 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Instructions, LanguageModel } from 'ai'
 import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { CallId, MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
+import type { AgentReason } from './agent.ts'
+import type { TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import type { CommitResult, Committer } from './committer.ts'
-import { createRunHooks, type Hooks, type RunHooks, type TurnStart } from './hooks.ts'
+import {
+  createRunHooks,
+  type Hooks,
+  type OpenTrace,
+  type RunHooks,
+  type TurnStart,
+} from './hooks.ts'
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
-import type { Toolbox } from './tool-policy.ts'
+import type { AgentSource } from './turn-agent.ts'
 
 /** What the verbs of the engine share. */
 export interface Engine {
@@ -23,11 +30,9 @@ export interface Engine {
   readonly hub: Hub
   readonly clock: Clock
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agents: AgentSource
   readonly holder: string
   readonly emit: Hooks
-  /** None: every answer is recorded from a loop of the host's own. */
-  readonly model: LanguageModel | undefined
   readonly newMessageId: () => MessageId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
@@ -47,6 +52,8 @@ export interface LiveRun {
 
 export interface Begin {
   readonly threadId: ThreadId
+  /** Of the thread, from the read that `expectedSeq` is of. */
+  readonly ownerId: OwnerId
   readonly turnId: MessageId
   readonly how: TurnStart
   readonly events: readonly NewEvent[]
@@ -57,11 +64,16 @@ export interface Begin {
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
+  /** The thread was read at `expectedSeq`, and no turn of it runs. */
+  readonly isIdle?: boolean
   /** What to do with the lease, where it is not the engine's own loop. */
   readonly work?: Work
 }
 
-export type Work = (ledger: RunLedger, hooks: RunHooks) => StartedRun
+export type Work = (ledger: RunLedger, hooks: RunHooks, place: TurnPlace) => StartedRun
+
+/** The part of the hooks that a turn's trace needs. */
+type Tracing = Pick<Hooks, 'openTrace' | 'inside'>
 
 export interface EngineParts {
   readonly store: Store
@@ -69,11 +81,10 @@ export interface EngineParts {
   readonly hub: Hub
   readonly clock: Clock
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agents: AgentSource
   readonly holder: string
   readonly emit: Hooks
-  readonly model: LanguageModel | undefined
-  readonly instructions: Instructions | undefined
+  readonly tracing: Tracing
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
 }
@@ -103,10 +114,11 @@ export function createEngine(parts: EngineParts): Engine {
     seq: Seq,
     fence: number,
   ): Promise<StartedRun | undefined> => {
-    const { threadId, turnId } = begin
+    const { threadId, turnId, ownerId, how } = begin
+    const place = { ownerId, threadId, turnId }
     // While this was read, its lease may have run out and a later run of this process taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
-    const hooks = createRunHooks({ threadId, turnId }, parts.emit, clock.now)
+    const hooks = createRunHooks(place, parts.emit, clock.now, parts.tracing.inside)
     // The ledger must reach the run that it is made for.
     const live: { run?: StartedRun } = {}
     const ledger = createRunLedger({
@@ -129,17 +141,31 @@ export function createEngine(parts: EngineParts): Engine {
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
     const force = begin.force ?? false
     // A run begins its first step at once: whoever listens hears of the turn before it.
-    parts.emit({ type: 'turn-started', threadId, turnId, how: begin.how })
+    const { trace } = turn
+    parts.emit({ type: 'turn-started', ...place, how, ...(trace === undefined ? {} : { trace }) })
     const run =
-      begin.work?.(ledger, hooks) ??
-      startRun({ ...parts, threadId, turnId, ledger, hooks, force, history })
+      begin.work?.(ledger, hooks, place) ??
+      startRun({ ...parts, place, reason: reasonOf[how], ledger, hooks, force, history })
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
+    const stay = limitStay(run)
     void run.done.finally(() => {
+      stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
     })
     return run
+  }
+
+  /** A run that has been here for long is to go on elsewhere; what is under way may finish, but not for ever (OP4). */
+  const limitStay = (run: StartedRun): (() => void) => {
+    const { handOverAfterMs, handOverGraceMs } = options
+    if (handOverAfterMs === undefined || run.leave === undefined) return () => {}
+    let cancel = clock.after(handOverAfterMs, () => {
+      run.leave?.()
+      cancel = clock.after(handOverGraceMs, () => run.interrupt({ kind: 'hand-over' }))
+    })
+    return () => cancel()
   }
 
   return {
@@ -150,15 +176,16 @@ export function createEngine(parts: EngineParts): Engine {
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns } = begin
       const own = runs.get(threadId)
-      if (own !== undefined && isUnderWay(own, expectedSeq)) {
+      if (own !== undefined && isUnderWay(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
+      const opened = openTrace(parts.tracing, begin)
       let run: StartedRun | undefined
       try {
         const { result, turns: after } = await write({
           threadId,
-          events,
+          events: opened === undefined ? events : traced(events, opened.traceparent),
           expectedSeq,
           turns,
           lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
@@ -170,6 +197,7 @@ export function createEngine(parts: EngineParts): Engine {
         }
         return result
       } finally {
+        if (run === undefined) opened?.discard()
         if (run === undefined) release()
         else void run.done.finally(release)
       }
@@ -177,12 +205,41 @@ export function createEngine(parts: EngineParts): Engine {
   }
 }
 
+/** A turn that begins: one that goes on has its trace. A tracer that throws must not take the turn with it. */
+function openTrace(
+  { openTrace: open }: Tracing,
+  { threadId, ownerId, turnId, how }: Begin,
+): OpenTrace | undefined {
+  if (open === undefined || how !== 'sent') return undefined
+  try {
+    return open({ ownerId, threadId, turnId })
+  } catch {
+    return undefined
+  }
+}
+
+const traced = (events: readonly NewEvent[], trace: string): readonly NewEvent[] =>
+  events.map((event) => (event.type === 'turn-started' ? { ...event, trace } : event))
+
+const reasonOf = {
+  sent: 'begin',
+  continued: 'begin',
+  resumed: 'resume',
+  'taken-over': 'takeover',
+} as const satisfies Record<TurnStart, AgentReason>
+
 /**
  * A run of this process is late, not dead, whatever a clock says of its lease: one that jumped, or one that went on while
- * the process was busy. A thread that ends before the run's own place is another one, made anew under its id.
+ * the process was busy. A thread that ends before the run's own place is another one, made anew under its id. And where what
+ * is stored says that the turn no longer runs, another process has taken it over: the run learns that with its next
+ * write, which may be long in coming, and must not keep people from theirs.
  */
-const isUnderWay = ({ ledger: { turn } }: LiveRun, seq: Seq): boolean =>
-  turn.progress.status === 'running' && turn.lastSeq <= seq
+function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }: Begin): boolean {
+  const { progress, lastSeq } = ledger.turn
+  if (progress.status !== 'running' || lastSeq > expectedSeq || isIdle === true) return false
+  const stored = turns.find(({ id }) => id === turnId)
+  return stored === undefined || stored.progress.status === 'running'
+}
 
 const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
   events.map((event, index) => ({ ...event, seq: first + index }))

@@ -1,8 +1,9 @@
-import type { ModelMessage, Tool } from 'ai'
+import type { Tool } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { CallScope } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import { toResultJson, UnstorableError } from './to-json.ts'
 
@@ -10,8 +11,10 @@ export interface ToolRun {
   readonly tool: Tool
   readonly call: Call
   readonly input: Json
-  readonly messages: ModelMessage[]
-  readonly signal: AbortSignal
+  /** Its signal is the run's; the tool gets one that also knows its time limit. */
+  readonly scope: CallScope
+  /** What this tool gets as its context; rejects if that does not fit, and then nothing runs (AG3). */
+  readonly contextOf: (name: string) => unknown
   readonly timeoutMs: number | undefined
   readonly clock: Clock
   /** Characters of JSON that a result may have. */
@@ -26,10 +29,11 @@ export interface ToolRun {
  * JSON cannot say, the answer is an outcome of this call and of nothing else (CL5, CL6).
  */
 export async function executeTool(run: ToolRun): Promise<CallOutcome> {
-  if (run.signal.aborted) return stopped
+  const { abortSignal: ending } = run.scope
+  if (ending.aborted) return stopped
   const over = Promise.withResolvers<'timeout' | 'stopped'>()
   const stop = () => over.resolve('stopped')
-  run.signal.addEventListener('abort', stop)
+  ending.addEventListener('abort', stop)
   const { signal, cancel } = limit(run, () => over.resolve('timeout'))
   try {
     const ended = await Promise.race([execute(run, signal), over.promise])
@@ -38,7 +42,7 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
     const error = `The tool took longer than ${run.timeoutMs} ms.`
     return { state: 'failed', cause: 'timeout', error }
   } catch (thrown) {
-    if (run.signal.aborted) return stopped
+    if (ending.aborted) return stopped
     const error = toReadableThrown(thrown)
     const fault = toUnstorableFault(error)
     return fault === undefined
@@ -46,7 +50,7 @@ export async function executeTool(run: ToolRun): Promise<CallOutcome> {
       : { state: 'failed', cause: 'tool-error', error: fault }
   } finally {
     cancel?.()
-    run.signal.removeEventListener('abort', stop)
+    ending.removeEventListener('abort', stop)
   }
 }
 
@@ -58,7 +62,7 @@ function toUnstorableFault(error: unknown): string | undefined {
 
 /** What tells the tool that nobody waits for it any more: the run has ended, or its time is over. */
 function limit(
-  { signal, timeoutMs, clock }: ToolRun,
+  { scope: { abortSignal: signal }, timeoutMs, clock }: ToolRun,
   onTimeout: () => void,
 ): { readonly signal: AbortSignal; readonly cancel?: () => void } {
   if (timeoutMs === undefined) return { signal }
@@ -73,12 +77,14 @@ function limit(
 const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
 
 async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> {
-  const { tool, call, input, messages } = run
+  const { tool, call, input, scope } = run
+  // Most often there is nothing to wait for, and a tool begins in the tick in which it is called.
+  const given = run.contextOf(call.name)
+  const context: unknown = given instanceof Promise ? await given : given
   const returned: unknown = tool.execute?.(input, {
-    toolCallId: call.id,
-    messages,
+    ...scope,
     abortSignal: signal,
-    context: undefined as never,
+    context: context as never,
   })
   let last: unknown
   if (isAsyncIterable(returned)) {

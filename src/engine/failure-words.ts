@@ -1,21 +1,20 @@
 import type { CallOutcome } from '../core/call.ts'
 import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { CallId } from '../core/ids.ts'
 import type { TurnError } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { TurnPlace } from './call-scope.ts'
 import { toModelFault } from './model-error.ts'
 
 /** Where the host's own code, or a provider, failed. */
-export interface FailurePlace {
-  readonly source: 'tool' | 'policy' | 'model'
-  readonly threadId: ThreadId
-  readonly turnId: MessageId
+export interface FailurePlace extends TurnPlace {
+  readonly source: 'tool' | 'policy' | 'model' | 'agent'
   /** The call, where it was a tool or its policy. */
   readonly callId?: CallId
   /** The tool's name. */
   readonly name?: string
-  /** The kind of failure, where it was a model: `rate-limited`, `network`, `model-error` … */
+  /** The kind of failure, where it was a model (`rate-limited`, `network`, `model-error` …) or the agent (`agent-failed`). */
   readonly code?: string
   /** In the neutral text that clients read, and in the log. */
   readonly errorId: string
@@ -43,6 +42,8 @@ export interface FailureWords {
   ofTool(call: FailedCall, error: unknown): Failed
   ofPolicy(call: FailedCall, error: unknown): Failed
   ofModel(error: unknown, step: number): TurnError
+  /** `why`: what the host's `agent` threw, or what is wrong with what it gave. */
+  ofAgent(why: unknown): TurnError
 }
 
 interface FailedCall {
@@ -51,7 +52,7 @@ interface FailedCall {
 }
 
 export function createFailureWords(
-  place: { readonly threadId: ThreadId; readonly turnId: MessageId },
+  place: TurnPlace,
   errorText: ErrorText | undefined,
   onFailed: (where: FailurePlace, error: unknown) => void,
 ): FailureWords {
@@ -90,6 +91,14 @@ export function createFailureWords(
       const errorId = `${shortId(place.turnId)}.${step}`
       const where = { source: 'model', ...place, code, errorId, message, sentence } as const
       return { code, message: word(where, error) }
+    },
+    ofAgent(why) {
+      const code = 'agent-failed'
+      const errorId = shortId(place.turnId)
+      const sentence = 'What this answer needs could not be made ready.'
+      const message = errorTextOfThrown(why) || 'it gave no reason'
+      const where = { source: 'agent', ...place, code, errorId, message, sentence } as const
+      return { code, message: word(where, why) }
     },
   }
 }

@@ -1,8 +1,7 @@
 import { APICallError, createDownload, type ModelMessage } from 'ai'
 import { type Clock, wait } from './clock.ts'
-import type { LayerCall } from './sdk-layer.ts'
+import type { Download } from './sdk-layer.ts'
 
-type Download = Exclude<LayerCall['download'], undefined>
 type Fetched = Awaited<ReturnType<ReturnType<typeof createDownload>>>
 export type FetchFile = (request: {
   readonly url: URL

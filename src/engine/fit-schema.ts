@@ -32,14 +32,28 @@ export async function fitSchema(
   }
 }
 
+/**
+ * What a tool's `contextSchema` makes of the context that is given to the tool. The error says what is wrong with it and never
+ * shows the value, which may hold keys.
+ */
+export async function fitContext(
+  name: string,
+  schema: Exclude<Tool['contextSchema'], undefined>,
+  context: unknown,
+): Promise<unknown> {
+  const checked = await asSchema(schema).validate?.(context)
+  if (checked === undefined) return context
+  if (checked.success) return checked.value
+  const why = sayIssues(checked.error) || 'its schema refused it'
+  throw new TypeError(`The context of the tool "${name}" does not fit its "contextSchema": ${why}.`)
+}
+
 const refused = (message: string): FittedValue => ({ kind: 'refused', message })
 const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
 
 /** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
 function sayFault(error: unknown): string {
-  return (
-    sayIssues(error) || messageOf(error) || 'The tool’s schema refused them and gave no reason.'
-  )
+  return sayIssues(error) || messageOf(error) || 'The schema refused them and gave no reason.'
 }
 
 function sayIssues(error: unknown): string {

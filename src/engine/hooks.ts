@@ -1,19 +1,41 @@
+import type { ModelMessage } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
-import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
+import { idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
-import type { FinishReason } from '../core/usage.ts'
+import type { FinishReason, Usage } from '../core/usage.ts'
 
-interface OfTurn {
-  readonly threadId: ThreadId
-  readonly turnId: MessageId
+interface OfTurn<Context> extends TurnPlace {
+  /**
+   * The agent's, once it is known: a function `agent` is called after `turn-started`. Not enumerable, so that a log that
+   * writes the event as JSON does not write what may be secret. The same goes for the three below.
+   */
+  readonly context?: Context
+  /** Of the run. */
+  readonly abortSignal?: AbortSignal
+  /** What has been said and done so far: for whoever is allowed to look at content. */
+  readonly turn?: () => Turn
+  /** What the model was sent last. */
+  readonly prompt?: () => readonly ModelMessage[]
+}
+
+interface OfCall {
+  readonly callId: string
+  readonly name: string
+  /** See `CallScope`. */
+  readonly idempotencyKey: string
 }
 
 /** What happens in an engine, for logs, metrics and traces. Only what failed says why; nothing else carries content. */
-export type LifecycleEvent =
-  | ({ readonly type: 'turn-started'; readonly how: TurnStart } & OfTurn)
-  | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn)
+export type LifecycleEvent<Context = unknown> =
+  | ({
+      readonly type: 'turn-started'
+      readonly how: TurnStart
+      /** The trace that the turn began in: see `Hooks.openTrace`. */
+      readonly trace?: string
+    } & OfTurn<Context>)
+  | ({ readonly type: 'turn-paused'; readonly waitingFor: TurnWait } & OfTurn<Context>)
   | ({
       readonly type: 'turn-ended'
       readonly ending: TurnEnding['kind']
@@ -21,31 +43,37 @@ export type LifecycleEvent =
       readonly error?: TurnError
       readonly ms: number
       readonly totals: TurnTotals
-    } & OfTurn)
+    } & OfTurn<Context>)
+  /** Given back by this process, which is going or has had it for `handOverAfterMs`: whoever looks next carries it on. */
+  | ({ readonly type: 'turn-handed-over' } & OfTurn<Context>)
   /** Another process has it, or the store would not take its end. */
-  | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn)
-  | ({ readonly type: 'step-started'; readonly step: number } & OfTurn)
+  | ({ readonly type: 'turn-lost'; readonly error?: unknown } & OfTurn<Context>)
+  | ({ readonly type: 'step-started'; readonly step: number } & AskedModel & OfTurn<Context>)
   | ({
       readonly type: 'step-ended'
       readonly step: number
       readonly finishReason: FinishReason
+      readonly usage?: Usage
+      /** The model that answered, where the provider says which. */
+      readonly model?: string
       readonly ms: number
-    } & OfTurn)
+    } & OfTurn<Context>)
   | ({
       readonly type: 'model-retried'
       readonly attempt: number
       readonly delayMs: number
       readonly code: string
       readonly message: string
-    } & OfTurn)
-  | ({ readonly type: 'call-started'; readonly callId: string; readonly name: string } & OfTurn)
+    } & OfTurn<Context>)
+  | ({ readonly type: 'call-started' } & OfCall & OfTurn<Context>)
   | ({
       readonly type: 'call-ended'
-      readonly callId: string
-      readonly name: string
       readonly state: CallOutcome['state']
       readonly ms: number
-    } & OfTurn)
+      /** What came of it. Content, so not enumerable either. */
+      readonly outcome?: () => CallOutcome
+    } & OfCall &
+      OfTurn<Context>)
   | {
       readonly type: 'committed'
       readonly appends: number
@@ -53,23 +81,54 @@ export type LifecycleEvent =
       readonly ms: number
     }
   /** A second end of a call, or one of a call that is not there. The first end stands (CL2). */
-  | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn)
+  | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn<Context>)
   /** A call that a dead process had started: nobody knows how it ended. */
-  | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn)
+  | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
    * A tool, a policy or a model failed. `message` and `error` are the reason, and may hold what clients are not told;
    * what they read has the `errorId` (HT6).
    */
-  | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace)
+  | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
 
 export type TurnStart = 'sent' | 'resumed' | 'continued' | 'taken-over'
 
-export type Hooks = (event: LifecycleEvent) => void
+/** A model as its provider names it. */
+export interface AskedModel {
+  readonly modelId: string
+  readonly provider: string
+}
+
+/** Told everything that happens. A plain function will do; the rest is for tracing. */
+export interface Hooks<Context = unknown> {
+  (event: LifecycleEvent<Context>): void
+  /**
+   * Called before a turn is stored, so that its trace is stored with it: a run that resumes it or takes it over, on whatever
+   * server, is told of it in its `turn-started`.
+   */
+  readonly openTrace?: (place: TurnPlace) => OpenTrace | undefined
+  /** Does a part of a turn's work, a step or a call, as a part of its trace, so that what it calls is seen inside it. */
+  readonly inside?: <Result>(part: TurnPart, work: () => Result) => Result
+}
+
+export interface OpenTrace {
+  /** W3C `traceparent`. */
+  readonly traceparent: string
+  /** The turn was not stored. */
+  readonly discard: () => void
+}
+
+export type TurnPart = TurnPlace & ({ readonly step: number } | { readonly callId: string })
 
 /** The same, seen from inside one run. */
 export interface RunHooks {
-  stepStarted(step: number): (finishReason: FinishReason) => void
+  /** What the events that follow are told of the run beside its place. */
+  identify(run: Required<Omit<OfTurn<unknown>, keyof TurnPlace>>): void
+  stepStarted(step: number, model: AskedModel): (ended: StepEnd) => void
+  inside<Result>(
+    part: { readonly step: number } | { readonly callId: string },
+    work: () => Result,
+  ): Result
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
   outcomeUnknown(callId: string): void
@@ -77,7 +136,14 @@ export interface RunHooks {
   endIgnored(callId: string): void
   turnPaused(waitingFor: TurnWait): void
   turnEnded(ending: TurnEnding, turn: Turn): void
+  turnHandedOver(): void
   turnLost(error?: unknown): void
+}
+
+export interface StepEnd {
+  readonly finishReason: FinishReason
+  readonly usage?: Usage
+  readonly model?: string
 }
 
 export function safely(hooks: Hooks | undefined): Hooks {
@@ -90,20 +156,45 @@ export function safely(hooks: Hooks | undefined): Hooks {
   }
 }
 
-export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): RunHooks {
+export function createRunHooks(
+  place: TurnPlace,
+  to: Hooks,
+  now: () => number,
+  inside?: Hooks['inside'],
+): RunHooks {
   const begun = now()
+  let hidden: PropertyDescriptorMap | undefined
+  const emit: Hooks = (event) =>
+    to(hidden === undefined ? event : Object.defineProperties(event, hidden))
+  const ofCall = ({ id: callId, name }: Call) => ({
+    callId,
+    name,
+    idempotencyKey: idempotencyKeyOf(place.threadId, callId),
+  })
   return {
-    stepStarted(step) {
-      const started = now()
-      emit({ type: 'step-started', ...place, step })
-      return (finishReason) =>
-        emit({ type: 'step-ended', ...place, step, finishReason, ms: now() - started })
+    identify({ context, abortSignal, turn, prompt }) {
+      hidden = {
+        context: { value: context },
+        abortSignal: { value: abortSignal },
+        turn: { value: turn },
+        prompt: { value: prompt },
+      }
     },
-    callStarted({ id: callId, name }) {
+    inside: (part, work) => (inside === undefined ? work() : inside({ ...place, ...part }, work)),
+    stepStarted(step, { modelId, provider }) {
       const started = now()
-      emit({ type: 'call-started', ...place, callId, name })
-      return ({ state }) =>
-        emit({ type: 'call-ended', ...place, callId, name, state, ms: now() - started })
+      emit({ type: 'step-started', ...place, step, modelId, provider })
+      return (ended) => emit({ type: 'step-ended', ...place, step, ...ended, ms: now() - started })
+    },
+    callStarted(call) {
+      const started = now()
+      emit({ type: 'call-started', ...place, ...ofCall(call) })
+      return (outcome) => {
+        const { state } = outcome
+        const event = { type: 'call-ended', ...place, ...ofCall(call), state } as const
+        const ended = { ...event, ms: now() - started }
+        emit(Object.defineProperty(ended, 'outcome', { value: () => outcome }))
+      }
     },
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
@@ -119,6 +210,7 @@ export function createRunHooks(place: OfTurn, emit: Hooks, now: () => number): R
         ms: now() - begun,
         totals: totalsOf(turn),
       }),
+    turnHandedOver: () => emit({ type: 'turn-handed-over', ...place }),
     turnLost: (error) =>
       emit({ type: 'turn-lost', ...place, ...(error === undefined ? {} : { error }) }),
   }

@@ -10,9 +10,11 @@ import {
   endLiveWindow,
   extendLiveWindow,
   type Frame,
+  isBehind,
   notifyLiveWindow,
   nextChange,
   nothing,
+  placeLiveWindow,
   type OlderFrame,
   readOlderFrame,
   restartLiveWindow,
@@ -55,6 +57,8 @@ const readAtOnce = 500
 /** A read is one slice of work between two requests of other people, and one piece in a socket's queue. */
 const bytesAtOnce = 262_144
 const readAgainMs = 250
+/** How long a follower may miss a change that its process died before telling of. */
+const lookEveryMs = 5_000
 
 export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
@@ -83,15 +87,15 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
    */
   const leaveOtherHistory = async (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
     const { place, isUncertain } = liveWindow
-    if (!isUncertain || place === null) return
-    const found = await store.readPlace?.(threadId, place.seq)
+    if (!isUncertain) return
+    const found = place === null ? null : await store.readPlace?.(threadId, place.seq)
     liveWindow.isUncertain = false
-    if (found != null && isOtherHistory(place, found)) endLiveWindow(liveWindow)
+    if (place !== null && found != null && isOtherHistory(place, found)) endLiveWindow(liveWindow)
   }
 
   /** One read for all followers that wait at the end of the live window. */
   const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
-    const known = liveWindow.known
+    const { known, isUncertain } = liveWindow
     liveWindow.reading ??= leaveOtherHistory(threadId, liveWindow)
       .then(() => read(threadId, liveWindow.to))
       .then((frame) => {
@@ -99,6 +103,11 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
         extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
         // Unless a notification came meanwhile, the database has just said that this is all.
         if (liveWindow.known === known && frame.seq === frame.end) liveWindow.known = liveWindow.to
+      })
+      .catch((error: unknown) => {
+        // What was missed has still to be read, by whichever follower is next.
+        if (isUncertain) liveWindow.isUncertain = true
+        throw error
       })
       .finally(() => {
         liveWindow.reading = null
@@ -117,6 +126,40 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
         await wait(clock, readAgainMs, signal)
       }
     }
+  }
+
+  /** Compares where followed threads stand with what their followers have been told (RS7). */
+  const lookForMissed = async (): Promise<void> => {
+    const waiting = [...liveWindows].filter(([, { waiting: followersOf }]) => followersOf.size > 0)
+    const places = new Map(waiting.map(([, liveWindow]) => [liveWindow, liveWindow.to]))
+    if (places.size === 0) return
+    const found = await store.readSeqs?.(waiting.map(([threadId]) => threadId))
+    for (const [threadId, liveWindow] of waiting) {
+      const seq = found?.get(threadId)
+      if (seq === undefined) endLiveWindow(liveWindow)
+      else {
+        // Its numbers have gone back.
+        if (seq < (places.get(liveWindow) ?? 0)) liveWindow.isUncertain = true
+        notifyLiveWindow(liveWindow, seq)
+      }
+    }
+  }
+  let cancelLook: (() => void) | null = null
+  const lookLater = (): void => {
+    if (store.readSeqs === undefined || isClosed || followers === 0 || cancelLook !== null) return
+    const cancel = clock.after(lookEveryMs, () => {
+      // The store does not answer: the next look finds the same and more.
+      const looked = lookForMissed().catch(() => undefined)
+      void looked.then(() => {
+        if (cancelLook === cancel) cancelLook = null
+        lookLater()
+      })
+    })
+    cancelLook = cancel
+  }
+  const lookNoMore = (): void => {
+    cancelLook?.()
+    cancelLook = null
   }
 
   const hold = (threadId: ThreadId): LiveWindow => {
@@ -138,7 +181,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     if (threadId === null) {
       for (const liveWindow of liveWindows.values()) {
         liveWindow.isUncertain = true
-        notifyLiveWindow(liveWindow, liveWindow.to + 1)
+        notifyLiveWindow(liveWindow, liveWindow.to)
       }
       return
     }
@@ -179,14 +222,20 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       // Before the first read: what is committed from here on is either in it or in the live window.
       const liveWindow = hold(threadId)
       followers++
+      lookLater()
       try {
         // How far the database went when it was last read for this follower.
         let end: Seq = after
         const readOlder = async (from: Seq): Promise<Frame> => {
           // Also where another has read it: to send it on is work that others must get between.
-          const older = await gate(() =>
-            readOlderFrame(liveWindow, from, () => read(threadId, from)),
-          )
+          const older = await gate(async () => {
+            // While it waited, somebody who stands where it does has read that this is all, or the next was committed.
+            if (covers(liveWindow, from)) return undefined
+            const found = await readOlderFrame(liveWindow, from, () => read(threadId, from))
+            if (found.seq === found.end) placeLiveWindow(liveWindow, found)
+            return found
+          })
+          if (older === undefined) return nothing(from)
           end = older.seq > from ? older.end : from
           return older
         }
@@ -202,13 +251,13 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
           if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
           else if (at < liveWindow.from || at < end) {
             frame = await patiently(() => readOlder(at), signal)
-          } else if (liveWindow.announced === 0 && liveWindow.known > Math.max(liveWindow.to, at)) {
+          } else if (liveWindow.announced === 0 && isBehind(liveWindow, at)) {
             if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
             await patiently(() => refresh(threadId, liveWindow), signal)
           } else await nextChange(liveWindow, signal)
         }
       } finally {
-        followers--
+        if (--followers === 0) lookNoMore()
         letGo(threadId, liveWindow)
       }
     },
@@ -216,6 +265,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     close() {
       unwatch()
       isClosed = true
+      lookNoMore()
       for (const liveWindow of liveWindows.values()) {
         liveWindow.ended = true
         wakeFollowers(liveWindow)

@@ -50,7 +50,7 @@ export interface LiveWindow {
   announced: number
   /** The place of its last change, by which it is known again; null: nothing is known of it. */
   place: ThreadPlace | null
-  /** The line was down: that place may be of a history that is no more. */
+  /** The line was down: there may be more than is known, and that place may be of a history that is no more. */
   isUncertain: boolean
   /** The thread was deleted, its history is no more, or the hub closed. */
   ended: boolean
@@ -136,14 +136,32 @@ export function notifyLiveWindow(liveWindow: LiveWindow, known: Seq): void {
 
 /** Begins anew further on; whoever is still behind reads the database. */
 export function restartLiveWindow(liveWindow: LiveWindow, at: Seq): void {
+  emptyLiveWindow(liveWindow, at)
+  liveWindow.older.clear()
+}
+
+function emptyLiveWindow(liveWindow: LiveWindow, at: Seq): void {
   liveWindow.from = at
   liveWindow.to = at
   liveWindow.frames.length = 0
   liveWindow.changes = 0
   liveWindow.bytes = 0
   liveWindow.joined.clear()
-  liveWindow.older.clear()
   liveWindow.place = null
+}
+
+/**
+ * Somebody has read the thread to its end, and the window is at no place or behind: it begins there, so that whoever
+ * comes next to that place need not read the same again.
+ */
+export function placeLiveWindow(
+  liveWindow: LiveWindow,
+  { seq, changes, incarnation }: Frame,
+): void {
+  if (seq <= liveWindow.to) return
+  emptyLiveWindow(liveWindow, seq)
+  const newest = changes.at(-1)
+  liveWindow.place = newest === undefined ? null : placeAfter(newest, incarnation)
 }
 
 /** Nothing more comes; whoever follows is let go. */
@@ -192,6 +210,10 @@ function isOfOtherHistory({ place, frames }: LiveWindow, frame: Frame): boolean 
 /** Whether whoever stands at a seq finds here all that follows. */
 export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
   liveWindow.to > 0 && liveWindow.from <= after && after <= liveWindow.to
+
+/** Whether there is more, or may be more, than whoever stands at a seq, and the window, have. */
+export const isBehind = ({ known, to, isUncertain }: LiveWindow, at: Seq): boolean =>
+  isUncertain || known > Math.max(to, at)
 
 export const nothing = (after: Seq): Frame => ({
   ...{ after, seq: after, changes: [] },

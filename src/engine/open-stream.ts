@@ -4,7 +4,7 @@ import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { StreamCutError, toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
-import type { ModelPart } from './sdk-layer.ts'
+import type { ModelPart } from './model-part.ts'
 import { messageOf } from './translate-part.ts'
 
 const longestDelayMs = 30_000

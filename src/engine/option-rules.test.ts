@@ -8,7 +8,7 @@ import { postgres, postgresRules } from '../store/postgres/postgres-store.ts'
 import { sqlite, sqliteRules } from '../store/sqlite/sqlite-store.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createHoldfast } from './create-holdfast.ts'
-import { holdfastRules, policyRules, settingRules } from './option-rules.ts'
+import { agentRules, holdfastRules, policyRules, settingRules } from './option-rules.ts'
 
 const echo = tool({ inputSchema: z.object({}), execute: () => 1 })
 const options = () => ({ store: memory(), model: scriptedModel(() => []), recoverEveryMs: 0 })
@@ -43,8 +43,21 @@ const wrong: readonly unknown[] = [
   Symbol('s'),
 ]
 
+/** A context may be anything. */
+const unranged = ['context']
+
 const doors: readonly (readonly [string, OptionTable<object>, (change: object) => unknown])[] = [
   ['createHoldfast', holdfastRules, (change) => createHoldfast({ ...options(), ...change })],
+  [
+    'createHoldfast, agent',
+    agentRules,
+    (change) =>
+      createHoldfast({
+        store: memory(),
+        recoverEveryMs: 0,
+        agent: { model: scriptedModel(() => []), ...change },
+      }),
+  ],
   [
     'createHoldfast, policies.echo',
     policyRules,
@@ -61,7 +74,7 @@ const doors: readonly (readonly [string, OptionTable<object>, (change: object) =
 ]
 
 describe.each(doors)('%s', (where, table, open) => {
-  it.each(Object.entries(table))(
+  it.each(Object.entries(table).filter(([name]) => !unranged.includes(name)))(
     '[CF1] says which value of "%s" is wrong, and what it takes',
     (name, rule) => {
       const { range, fits } = rule as { range: string; fits: (value: unknown) => boolean }
@@ -92,7 +105,8 @@ describe('names', () => {
     [{ toolconcurrency: 3 }, 'toolConcurrency'],
     [{ policy: {} }, 'policies'],
     [{ system: 'You are' }, 'instructions'],
-    [{ temperature: 1 }, 'settings.temperature'],
+    [{ runtimeContext: {} }, 'context'],
+    [{ maxTokens: 1 }, 'maxOutputTokens'],
     [{ stopWhen: 1 }, 'maxSteps'],
     [{ constructor: 1 }, undefined],
   ])('[CF1] says which one was meant: %j', (change, meant) => {
@@ -118,17 +132,46 @@ describe('names', () => {
   })
 })
 
+describe('agent', () => {
+  const model = scriptedModel(() => [])
+  const made = (change: object) =>
+    faultOf(() => createHoldfast({ store: memory(), recoverEveryMs: 0, ...change }))
+
+  it.each([
+    { model },
+    { tools: {} },
+    { policies: {} },
+    { toolApproval: {} },
+    { instructions: 'x' },
+    { settings: {} },
+    { temperature: 1 },
+    { context: 1 },
+    { toolsContext: {} },
+  ])('[AG1] is not given together with what is its own: %j', (beside) => {
+    const [name] = Object.keys(beside)
+    const fault = `bad-option: createHoldfast was given both "agent" and "${name}"`
+    expect(made({ agent: { model }, ...beside })).toContain(fault)
+    expect(made({ agent: () => ({ model }), ...beside })).toContain(fault)
+  })
+
+  it('[AG1] that is an object is checked at once', () => {
+    expect(made({ agent: { model } })).toBe('no error')
+    expect(made({ agent: {} })).toContain('createHoldfast, agent needs the option "model"')
+    expect(made({ agent: { model, temprature: 1 } })).toContain('Did you mean "temperature"?')
+    expect(made({ agent: { model, tools: { x: {} } } })).toContain('has no "inputSchema"')
+    expect(made({ agent: { model, toolsContext: { x: 1 } } })).toContain(
+      'toolsContext speaks of the tool "x"',
+    )
+  })
+
+  it('[AG2] a schema of choices is told from what is none', () => {
+    expect(made({ model, choices: z.object({}) })).toBe('no error')
+    expect(made({ model, choices: { model: 'fast' } })).toContain('"choices" must be a schema')
+  })
+})
+
 describe('tools', () => {
   const named = (tools: object, more: object = {}) => create({ tools, ...more })
-
-  it('[CF2] refuses a tool that wants a context', () => {
-    const needy = tool({
-      inputSchema: z.object({}),
-      contextSchema: z.object({ tenant: z.string() }),
-      execute: (_, { context }) => context.tenant,
-    })
-    expect(named({ needy })).toContain('the tool "needy" wants a context ("contextSchema")')
-  })
 
   it('[CF2] refuses what is no tool', () => {
     expect(named({ old: { parameters: z.object({}), execute: () => 1 } })).toContain(
@@ -148,7 +191,7 @@ describe('tools', () => {
     )
     expect(named({ echo }, { toolApproval: { other: 'user-approval' } })).toContain('toolApproval')
     const settings = { toolChoice: { type: 'tool', toolName: 'gone' } }
-    expect(named({ echo }, { settings })).toContain('settings.toolChoice speaks of the tool "gone"')
+    expect(named({ echo }, { settings })).toContain('toolChoice speaks of the tool "gone"')
     expect(named({ echo }, { policies: { constructor: {} } })).toContain('"constructor"')
   })
 })

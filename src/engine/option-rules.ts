@@ -15,85 +15,28 @@ import {
   text,
   wholeNumber,
 } from '../core/check-options.ts'
+import type { Agent } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { HoldfastOptions } from './options.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
 
-const model: OptionRule = {
+const model = {
   range: 'an AI SDK model (version v2, v3 or v4) or its name',
   fits: (value) =>
     (typeof value === 'string' && value !== '') ||
     (having('', ['doStream']).fits(value) &&
       modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion)),
-  default: 'none: then only recorded turns and the repository write',
-}
+} satisfies OptionRule
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isInstruction = (value: unknown): boolean => isObject(value) && value['role'] === 'system'
 
-/** `createHoldfast`. */
-export const holdfastRules: OptionTable<HoldfastOptions> = {
-  store: having('a store, such as sqlite(file), postgres(url) or memory()', [
-    'commit',
-    'readPage',
-    'readChanges',
-    'watch',
-    'close',
-  ]),
-  model,
-  tools: record('an object of AI SDK tools, by name', 'none'),
-  policies: record('an object of policies, by the name of their tool', 'none'),
-  toolApproval: {
-    range: 'a function, or an object of statuses or functions by tool',
-    fits: (value) => typeof value === 'function' || isObject(value),
-    default: 'none',
-  },
-  instructions: {
-    range: 'a string, a system message or a list of them',
-    fits: (value) =>
-      typeof value === 'string' ||
-      (Array.isArray(value) ? value.every(isInstruction) : isInstruction(value)),
-    default: 'none',
-  },
-  settings: record('an object of call settings', 'none'),
-  hooks: callback('none'),
-  errorText: callback('a neutral sentence with an id that is in the log'),
-  maxSteps: wholeNumber(1, 10_000, '30'),
-  toolConcurrency: wholeNumber(1, 10_000, '10'),
-  toolTimeoutMs: milliseconds(1, longestTimerMs, 'no limit'),
-  maxOutputChars: wholeNumber(1, 1_000_000_000, '200,000'),
-  maxTextChars: wholeNumber(1, 100_000_000, '1,000,000'),
-  maxArgumentChars: wholeNumber(1, 100_000_000, '1,000,000'),
-  maxCalls: wholeNumber(1, 100_000, '1,000'),
-  maxResultChars: wholeNumber(1, 100_000_000, '16,000,000'),
-  resumeRecorded: callback('none'),
-  selectHistory: callback('the last 1,000 messages'),
-  modelRetries: wholeNumber(0, 100, '2'),
-  retryDelayMs: milliseconds(0, 30_000, '500'),
-  textDelayMs: milliseconds(0, 50, '25'),
-  leaseMs: milliseconds(100, 3_600_000, '5,000'),
-  recoverEveryMs: milliseconds(0, 86_400_000, '1,000; 0: never'),
-  recovery: oneOfWords(['continue', 'end'], '"continue"'),
-  unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
-  holder: text('the process, as the store knows it'),
-  clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
-  newId: callback('random ids'),
-}
-
-/** One of `policies`. */
-export const policyRules: OptionTable<ToolPolicy> = {
-  approval: {
-    range: '"always", "never" or a function of the arguments',
-    fits: (value) => value === 'always' || value === 'never' || typeof value === 'function',
-    default: 'as the tool or `toolApproval` says',
-  },
-  repeatable: flag('false'),
-  timeoutMs: milliseconds(1, longestTimerMs, '`toolTimeoutMs`'),
-  version: text('none'),
-}
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'function' ||
+  (isObject(value) && ['~standard', '_def', 'validate', 'jsonSchema'].some((name) => name in value))
 
 const finite = (byDefault: string): OptionRule => ({
   range: 'a finite number',
@@ -132,6 +75,99 @@ export const settingRules: OptionTable<CallSettings> = {
   },
 }
 
+/** An agent, and what is short for one. */
+export const agentRules: OptionTable<Agent> = {
+  model,
+  instructions: {
+    range: 'a string, a system message or a list of them',
+    fits: (value) =>
+      typeof value === 'string' ||
+      (Array.isArray(value) ? value.every(isInstruction) : isInstruction(value)),
+    default: 'none',
+  },
+  context: { range: 'anything', fits: () => true, default: 'undefined' },
+  tools: record('an object of AI SDK tools, by name', 'none'),
+  toolsContext: record('an object of contexts, by the name of their tool', 'none'),
+  policies: record('an object of policies, by the name of their tool', 'none'),
+  toolApproval: {
+    range: 'a function, or an object of statuses or functions by tool',
+    fits: (value) => typeof value === 'function' || isObject(value),
+    default: 'none',
+  },
+  ...settingRules,
+}
+
+/** `createHoldfast`; the options of an agent are in `agentRules`. */
+export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
+  store: having('a store, such as sqlite(file), postgres(url) or memory()', [
+    'commit',
+    'readPage',
+    'readChanges',
+    'watch',
+    'close',
+  ]),
+  agent: {
+    range: 'an agent, or a function that gives one',
+    fits: (value) => typeof value === 'function' || isObject(value),
+    default: 'the options of an agent that stand beside it',
+  },
+  agentTimeoutMs: milliseconds(1, longestTimerMs, '30,000'),
+  choices: {
+    range: 'a schema',
+    fits: isSchema,
+    default: 'none: a request with choices is refused',
+  },
+  settings: record('an object of call settings', 'none'),
+  hooks: callback('none'),
+  errorText: callback('a neutral sentence with an id that is in the log'),
+  maxSteps: wholeNumber(1, 10_000, '30'),
+  toolConcurrency: wholeNumber(1, 10_000, '10'),
+  toolTimeoutMs: milliseconds(1, longestTimerMs, 'no limit'),
+  maxOutputChars: wholeNumber(1, 1_000_000_000, '200,000'),
+  maxTextChars: wholeNumber(1, 100_000_000, '1,000,000'),
+  maxArgumentChars: wholeNumber(1, 100_000_000, '1,000,000'),
+  maxCalls: wholeNumber(1, 100_000, '1,000'),
+  maxResultChars: wholeNumber(1, 100_000_000, '16,000,000'),
+  resumeRecorded: callback('none'),
+  selectHistory: callback('the last 1,000 messages'),
+  continueText: {
+    range: '"prefix", "instruction", or a function of the model',
+    fits: (value) => value === 'prefix' || value === 'instruction' || typeof value === 'function',
+    default: '"instruction"',
+  },
+  modelRetries: wholeNumber(0, 100, '2'),
+  retryDelayMs: milliseconds(0, 30_000, '500'),
+  textDelayMs: milliseconds(0, 50, '25'),
+  leaseMs: milliseconds(100, 3_600_000, '5,000'),
+  recoverEveryMs: milliseconds(0, 86_400_000, '1,000, or 0 with `handOverAfterMs`; 0: never'),
+  handOverAfterMs: milliseconds(1, longestTimerMs, 'never'),
+  handOverGraceMs: milliseconds(0, longestTimerMs, '2,000'),
+  maxTakeovers: wholeNumber(0, 1_000_000, '5'),
+  recovery: oneOfWords(['continue', 'end'], '"continue"'),
+  unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
+  holder: text('the process, as the store knows it'),
+  clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
+  newId: callback('random ids'),
+}
+
+export const holdfastRules: OptionTable<HoldfastOptions> = {
+  ...engineRules,
+  ...agentRules,
+  model: { ...model, default: 'none: then only recorded turns and the repository write' },
+}
+
+/** One of `policies`. */
+export const policyRules: OptionTable<ToolPolicy> = {
+  approval: {
+    range: '"always", "never" or a function of the arguments',
+    fits: (value) => value === 'always' || value === 'never' || typeof value === 'function',
+    default: 'as the tool or `toolApproval` says',
+  },
+  repeatable: flag('false'),
+  timeoutMs: milliseconds(1, longestTimerMs, '`toolTimeoutMs`'),
+  version: text('none'),
+}
+
 const otherNames = {
   system: 'instructions',
   prompt: 'instructions',
@@ -140,67 +176,81 @@ const otherNames = {
   maxRetries: 'modelRetries',
   policy: 'policies',
   approval: 'policies',
-  db: 'store',
-  database: 'store',
-  onEvent: 'hooks',
-  maxTokens: 'settings.maxOutputTokens',
-  ...Object.fromEntries(Object.keys(settingRules).map((name) => [name, `settings.${name}`])),
+  runtimeContext: 'context',
+  maxTokens: 'maxOutputTokens',
 }
+const otherEngineNames = { ...otherNames, db: 'store', database: 'store', onEvent: 'hooks' }
 
 const where = 'createHoldfast'
 
 /** Everything that can be known to be wrong before the first turn is. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
-  checkOptions(where, options, holdfastRules, otherNames)
-  const { settings, tools = {}, policies = {}, toolApproval } = options
+  checkOptions(where, options, holdfastRules, otherEngineNames)
+  const { agent, settings } = options
+  if (agent !== undefined) {
+    const besides = [...Object.keys(agentRules), 'settings']
+    const given = besides.find((name) => options[name as keyof HoldfastOptions] !== undefined)
+    if (given !== undefined) {
+      throw badOption(
+        `${where} was given both "agent" and "${given}": "${given}" is the agent’s, and belongs into it.`,
+      )
+    }
+    if (typeof agent !== 'function') checkAgent(`${where}, agent`, agent)
+    return
+  }
   if (settings !== undefined) {
     checkOptions(`${where}, settings`, settings, settingRules, { maxTokens: 'maxOutputTokens' })
   }
+  checkTools(where, { ...settings, ...options })
+}
+
+/** The same of an agent by itself: one that is given, or that a function of the host's has made for a turn. */
+export function checkAgent(place: string, agent: unknown): void {
+  checkOptions(place, agent as Agent, agentRules, otherNames)
+  checkTools(place, agent as Agent)
+}
+
+function checkTools(place: string, agent: Partial<Agent>): void {
+  const { tools = {}, policies = {}, toolApproval, toolsContext = {}, toolChoice } = agent
   const names = Object.keys(tools)
-  for (const name of names) checkTool(name, tools[name])
+  for (const name of names) checkTool(place, name, tools[name])
+  const assertKnown = (name: string, option: string) => assertTool(place, name, names, option)
   for (const name of Object.keys(policies)) {
-    assertTool(name, names, 'policies')
-    checkOptions(`${where}, policies.${name}`, policies[name] as ToolPolicy, policyRules, {
+    assertKnown(name, 'policies')
+    checkOptions(`${place}, policies.${name}`, policies[name] as ToolPolicy, policyRules, {
       needsApproval: 'approval',
       toolTimeoutMs: 'timeoutMs',
     })
   }
   if (isObject(toolApproval)) {
-    for (const name of Object.keys(toolApproval)) assertTool(name, names, 'toolApproval')
+    for (const name of Object.keys(toolApproval)) assertKnown(name, 'toolApproval')
   }
-  const choice = settings?.toolChoice
-  if (typeof choice === 'object') assertTool(choice.toolName, names, 'settings.toolChoice')
+  for (const name of Object.keys(toolsContext)) assertKnown(name, 'toolsContext')
+  if (typeof toolChoice === 'object') assertKnown(toolChoice.toolName, 'toolChoice')
 }
 
-function assertTool(name: string, known: readonly string[], option: string): void {
+function assertTool(place: string, name: string, known: readonly string[], option: string): void {
   if (known.includes(name)) return
   const meant = nearestName(name, known)
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
-  throw badOption(`${where}: ${option} speaks of the tool "${name}", and there is none.${hint}`)
+  throw badOption(`${place}: ${option} speaks of the tool "${name}", and there is none.${hint}`)
 }
 
-function checkTool(name: string, tool: unknown): void {
-  if (name.trim() === '') throw badOption(`${where}: a tool has no name.`)
+function checkTool(place: string, name: string, tool: unknown): void {
+  if (name.trim() === '') throw badOption(`${place}: a tool has no name.`)
   if (!isObject(tool)) {
     throw badOption(
-      `${where}: the tool "${name}" must be an AI SDK tool, not ${describeValue(tool)}.`,
+      `${place}: the tool "${name}" must be an AI SDK tool, not ${describeValue(tool)}.`,
     )
   }
-  const { inputSchema, execute, contextSchema, type } = tool
+  const { inputSchema, execute, type } = tool
   if (inputSchema == null && type !== 'provider' && type !== 'provider-defined') {
     const old = 'parameters' in tool ? ' ("parameters" is what AI SDK 4 called it)' : ''
-    throw badOption(`${where}: the tool "${name}" has no "inputSchema"${old}.`)
+    throw badOption(`${place}: the tool "${name}" has no "inputSchema"${old}.`)
   }
   if (execute !== undefined && typeof execute !== 'function') {
     throw badOption(
-      `${where}: "execute" of the tool "${name}" must be a function, not ${describeValue(execute)}.`,
-    )
-  }
-  // It would be called without one: its schema cannot be asked here, for it may answer later.
-  if (contextSchema != null) {
-    throw badOption(
-      `${where}: the tool "${name}" wants a context ("contextSchema"), and tools are given none here. ` +
-        'Make the tool with what it needs in its closure instead.',
+      `${place}: "execute" of the tool "${name}" must be a function, not ${describeValue(execute)}.`,
     )
   }
 }

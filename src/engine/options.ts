@@ -1,28 +1,39 @@
-import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import type { FlexibleSchema, LanguageModel, ModelMessage } from 'ai'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { Store } from '../store/store.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
+import type { Agent, AgentOption, Unchecked } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
 import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
-import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
-export interface HoldfastOptions {
+/**
+ * What `createHoldfast` takes. The options of an `Agent` (`model`, `tools`, `temperature` …) given here are short for an `agent`
+ * that is an object; with an `agent` of its own they are refused.
+ *
+ * Without any `model` this process answers nothing itself: every turn comes from `record`, the repository or an
+ * import, and `send`, `regenerate` and `continue` are refused as `no-model`.
+ */
+export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> extends Partial<
+  Agent<Context>
+> {
   readonly store: Store
+  /** With what turns are answered: for all of them an object, or a function of whose turn it is (AG1). @default the options of an agent that stand here */
+  readonly agent?: AgentOption<Context, NoInfer<Choices>>
+  /** How long a function `agent` may take. A turn whose agent takes longer fails as `agent-failed`. @default 30,000 */
+  readonly agentTimeoutMs?: number
   /**
-   * Who answers. Without it this process answers nothing itself: every turn comes from `record`, the
-   * repository or an import, and `send`, `regenerate` and `continue` are refused as `no-model`.
+   * What a request may choose for the turn that answers it, as a schema: zod, any Standard Schema, or `jsonSchema()` of the AI SDK.
+   * What does not fit is refused before anything is stored; what the schema makes of it is stored with the turn
+   * and given to the agent (AG2). A request that has none is checked as `{}`.
+   * @default none: a request with choices is refused
    */
-  readonly model?: LanguageModel
-  readonly tools?: ToolSet
-  /** What the engine must know of a tool beyond its definition: approval, repeatable, time limit. */
-  readonly policies?: Readonly<Record<string, ToolPolicy>>
-  /** As in `streamText`. A policy of ours, where there is one, comes first. */
-  readonly toolApproval?: ToolApproval
-  readonly instructions?: Instructions
+  readonly choices?: FlexibleSchema<Choices>
+  /** The call settings in an object of their own, as versions before 0.3 took them. @default none */
   readonly settings?: CallSettings
-  readonly hooks?: Hooks
+  readonly hooks?: Hooks<NoInfer<Context>>
   /**
    * What clients read when a tool, a policy or a model fails: what was thrown may hold what is not for them. The model is
    * told a tool's own words all the same. `(_, {message}) => message` shows everything.
@@ -49,6 +60,13 @@ export interface HoldfastOptions {
   readonly maxResultChars?: number
   /** Which messages the model is sent, oldest first. Default: the last thousand. */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
+  /**
+   * How a model is asked to carry on with an answer that a crash or a hand-over broke off in its text (AG8). `prefix`: what was shown
+   * is its own beginning; only for models that take a last message of the assistant. `instruction`: a sentence asks for
+   * the rest, and a beginning that is repeated is dropped. A function says it of each model.
+   * @default 'instruction'
+   */
+  readonly continueText?: ContinueText | ((model: LanguageModel) => ContinueText)
   /** Tries again before the first token only. */
   readonly modelRetries?: number
   readonly retryDelayMs?: number
@@ -57,8 +75,29 @@ export interface HoldfastOptions {
   readonly textDelayMs?: number
   /** How long a run may be silent before another process takes it over. */
   readonly leaseMs?: number
-  /** How often this process looks for runs whose holder died. 0: never. */
+  /**
+   * How often this process looks for runs whose holder died. 0: never.
+   * @default 1,000; with `handOverAfterMs` 0, as a process that is about to end should take nothing over
+   */
   readonly recoverEveryMs?: number
+  /**
+   * For platforms that end a process after some time (OP4). A run that has lived here for so long begins no further
+   * step and no further call: what is under way may finish for `handOverGraceMs`, then its lease is given back, and
+   * whoever looks next carries it on: another process, or this one, when `POST /api/recover` is called.
+   * @default never
+   */
+  readonly handOverAfterMs?: number
+  /**
+   * How long a step or a call under way may still take then. After it the run is broken off where it is: the step is run
+   * again elsewhere, and of a call that is not repeatable nobody knows how it ended.
+   * @default 2,000
+   */
+  readonly handOverGraceMs?: number
+  /**
+   * How often a turn whose process died is taken over without having come any further. One more time, and it ends as
+   * `failed` with the code `crash-loop`; a person can continue it (AG7). @default 5
+   */
+  readonly maxTakeovers?: number
   /** What becomes of a turn whose process died: carried on, or ended as interrupted. */
   readonly recovery?: 'continue' | 'end'
   /** A call that started and whose end nobody saw: a person says, or the model is told. */
@@ -91,7 +130,8 @@ export type ResumeRecorded = (turn: ResumableTurn) => void | Promise<void>
 export type EngineOptions = Required<
   Pick<
     HoldfastOptions,
-    | 'settings'
+    | 'agentTimeoutMs'
+    | 'maxTakeovers'
     | 'maxSteps'
     | 'toolConcurrency'
     | 'maxOutputChars'
@@ -100,25 +140,31 @@ export type EngineOptions = Required<
     | 'maxCalls'
     | 'maxResultChars'
     | 'selectHistory'
+    | 'continueText'
     | 'modelRetries'
     | 'retryDelayMs'
     | 'textDelayMs'
     | 'leaseMs'
     | 'recoverEveryMs'
+    | 'handOverGraceMs'
     | 'recovery'
     | 'unknownOutcome'
   >
 > & {
   readonly toolTimeoutMs: number | undefined
+  readonly handOverAfterMs: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
   readonly errorText: ErrorText | undefined
+  readonly choices: FlexibleSchema<unknown> | undefined
 }
 
 export const longestHistory = 1_000
 
 export function withDefaults(options: HoldfastOptions): EngineOptions {
   return {
-    settings: options.settings ?? {},
+    agentTimeoutMs: options.agentTimeoutMs ?? 30_000,
+    maxTakeovers: options.maxTakeovers ?? 5,
+    choices: options.choices,
     maxSteps: options.maxSteps ?? 30,
     toolConcurrency: options.toolConcurrency ?? 10,
     toolTimeoutMs: options.toolTimeoutMs,
@@ -130,11 +176,14 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     resumeRecorded: options.resumeRecorded,
     errorText: options.errorText,
     selectHistory: options.selectHistory ?? ((messages) => messages),
+    continueText: options.continueText ?? 'instruction',
     modelRetries: options.modelRetries ?? 2,
     retryDelayMs: options.retryDelayMs ?? 500,
     textDelayMs: options.textDelayMs ?? 25,
     leaseMs: options.leaseMs ?? 5_000,
-    recoverEveryMs: options.recoverEveryMs ?? 1_000,
+    recoverEveryMs: options.recoverEveryMs ?? (options.handOverAfterMs === undefined ? 1_000 : 0),
+    handOverAfterMs: options.handOverAfterMs,
+    handOverGraceMs: options.handOverGraceMs ?? 2_000,
     recovery: options.recovery ?? 'continue',
     unknownOutcome: options.unknownOutcome ?? 'wait',
   }

@@ -7,7 +7,7 @@ import { type NextOptions, planNext } from './plan-next.ts'
 const options: NextOptions = {
   maxSteps: 3,
   unknownWaits: true,
-  isExecutable: (name) => name === 'tool',
+  isExecutable: ({ name }) => name === 'tool',
   isKnown: (name) => name !== 'gone',
   isDeferred: (name) => name === 'search',
 }
@@ -15,7 +15,7 @@ const provider = { name: 'search', providerExecuted: true } as const
 const client = { name: 'client-tool' } as const
 const settledIn = (id: string): TurnEventBody => ({
   type: 'call-settled',
-  callId: id as never,
+  callId: id,
   outcome: { state: 'succeeded', output: { kind: 'inline', value: 1 } },
 })
 

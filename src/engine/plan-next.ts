@@ -5,7 +5,8 @@ import { callsOf, type Step, type Turn, type TurnEnding, type TurnWait } from '.
 
 /** What the run does next. It follows from the turn alone, so a recovered run goes on as the first would. */
 export type NextAction =
-  | { readonly kind: 'step'; readonly index: number }
+  /** `resumes`: the last step is open, and goes on from the text that it had shown (AG8). */
+  | { readonly kind: 'step'; readonly index: number; readonly resumes?: Step }
   | { readonly kind: 'run-calls'; readonly calls: readonly Call[] }
   /** Their tool is gone since they were recorded. */
   | { readonly kind: 'fail-calls'; readonly calls: readonly Call[] }
@@ -15,7 +16,7 @@ export type NextAction =
 export interface NextOptions {
   readonly maxSteps: number
   /** Tools that this server runs itself; others are run by the client. */
-  readonly isExecutable: (name: string) => boolean
+  readonly isExecutable: (call: Call) => boolean
   readonly isKnown: (name: string) => boolean
   /** The provider may give the result of such a call in a later step. */
   readonly isDeferred: (name: string) => boolean
@@ -23,29 +24,33 @@ export interface NextOptions {
   readonly unknownWaits: boolean
 }
 
-/** The same for every plan of one engine. */
-export const nextOptions = (options: EngineOptions, toolbox: Toolbox): NextOptions => ({
+/** The same for every plan of one run. */
+export const nextOptions = (
+  options: EngineOptions,
+  toolbox: Pick<Toolbox, 'isExecutable' | 'find' | 'isDeferred'>,
+): NextOptions => ({
   maxSteps: options.maxSteps,
   unknownWaits: options.unknownOutcome === 'wait',
-  isExecutable: toolbox.isExecutable,
+  isExecutable: (call) => toolbox.isExecutable(call.name),
   isKnown: (name) => toolbox.find(name) !== undefined,
   isDeferred: toolbox.isDeferred,
 })
 
-/** Called with no step open: every step has ended or was abandoned. */
+/** Called with no step open, but for the last one, where it was broken off after it had shown text. */
 export function planNext(turn: Turn, options: NextOptions): NextAction {
   const calls = [...callsOf(turn)]
   const open = calls.filter(isOpenCall).filter((call) => call.state !== 'awaiting-approval')
   const orphans = open.filter((call) => !options.isKnown(call.name) && !call.providerExecuted)
   if (orphans.length > 0) return { kind: 'fail-calls', calls: orphans }
-  const runnable = open.filter((call) => options.isExecutable(call.name) && !call.providerExecuted)
+  const runnable = open.filter((call) => options.isExecutable(call) && !call.providerExecuted)
   if (runnable.length > 0) return { kind: 'run-calls', calls: runnable }
   const last = turn.steps.at(-1)
-  const brokeOff = last === undefined || last.status === 'abandoned'
+  const brokeOff = last?.status !== 'ended'
   // A step that broke off had begun in spite of whatever is unknown, and begins again; but not while a
   // call is open: one of an earlier step may have been opened again since (CL3).
   const wait = waitOf(calls, open, options.unknownWaits && !brokeOff)
   if (wait !== undefined) return { kind: 'wait', waitingFor: wait }
+  if (last?.status === 'open') return { kind: 'step', index: last.index, resumes: last }
   return brokeOff ? { kind: 'step', index: turn.steps.length } : afterStep(turn, last, options)
 }
 

@@ -39,7 +39,7 @@ const cases: readonly Case[] = [
   ['a step that ended', endedStep(0, 'stop', textEvents('Hi')), []],
   ['a step that was given up before', abandonedStep(0, textEvents('Hi')), []],
   ['a step that had begun', openStep(0), ['step-abandoned']],
-  ['a step with text', openStep(0, textEvents('Hal')), ['step-abandoned']],
+  ['a step with blank text', openStep(0, textEvents(' ')), ['step-abandoned']],
   [
     'a step whose call was arriving',
     openStep(0, callEvents('a', 'streaming')),
@@ -131,5 +131,25 @@ describe.each(cases)('%s', (_, events, expected) => {
     expect(after.steps.filter(({ status }) => status === 'open')).toEqual([])
     expect([...callsOf(after)].filter(({ state }) => state === 'streaming')).toEqual([])
     expect(planRecovery(after, toolbox, at)).toEqual([])
+  })
+})
+
+describe('a step that had shown text', () => {
+  it('[AG8] stays open, so that the model can carry on from it', () => {
+    expect(said(openStep(0, textEvents('Hal')))).toEqual([])
+    expect(
+      said([
+        ...endedStep(0, 'stop', callEvents('a', 'succeeded')),
+        ...openStep(1, textEvents('Hal')),
+      ]),
+    ).toEqual([])
+  })
+
+  it('[AG8] is given up where a call of an earlier step has to come first', () => {
+    const events = [
+      ...endedStep(0, 'tool-calls', callEvents('a', 'running', repeatable)),
+      ...openStep(1, textEvents('Hal')),
+    ]
+    expect(said(events)).toEqual(['step-abandoned'])
   })
 })

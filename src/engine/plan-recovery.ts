@@ -1,7 +1,14 @@
-import type { Call, CallOutcome } from '../core/call.ts'
+import { type Call, type CallOutcome, isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import { callsOf, type Turn } from '../core/message.ts'
+import { callsOf, type Step, type Turn } from '../core/message.ts'
+import { shownTextOf } from '../views/carry-on-words.ts'
 import type { Toolbox } from './tool-policy.ts'
+
+/** It was broken off after it had shown text, and before it had called a tool. */
+export const isResumable = (step: Step): boolean =>
+  step.status === 'open' &&
+  step.parts.every(({ type }) => type !== 'call') &&
+  shownTextOf(step).trim() !== ''
 
 /**
  * What a run that takes over a turn says first about what the one before left behind (CR3–CR5).
@@ -42,8 +49,10 @@ export function planRecovery(
     }
   }
   if (!isCutOff) return events
-  // Only text so far: the step is run again. With calls: they are run, and the model goes on from there.
+  // With calls: they are run, and the model goes on from there. Text that was shown: the step stays open, and the model is
+  // asked to carry on from it (AG8); unless something else has to come first. Otherwise the step is run again.
   const hasCalls = last.parts.some((part) => part.type === 'call')
+  if (isResumable(last) && ![...callsOf(turn)].some(isOpenCall)) return events
   events.push(
     hasCalls
       ? { type: 'step-ended', turnId: turn.id, at, finishReason: 'interrupted' }

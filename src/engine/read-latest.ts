@@ -1,4 +1,4 @@
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { ResultMode, Store } from '../store/store.ts'
 
@@ -17,6 +17,7 @@ export async function readDownTo(
   /** Whether there can be one at all: if not, the first page is enough, however long the thread is. */
   exists: () => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<{
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly messages: readonly Message[]
   readonly found: boolean
@@ -40,19 +41,21 @@ export async function readDownTo(
     })
     if (page === null) return null
     seq ??= page.seq
+    const { ownerId } = page
     isOneRead &&= page.seq === seq
     for (const message of page.messages) {
       messages.push(message)
-      if (fits(message)) return { seq, messages, found: true, isOneRead, isWhole: false }
+      if (fits(message)) return { ownerId, seq, messages, found: true, isOneRead, isWhole: false }
     }
     const isFirst = before === null
     before = page.messages.at(-1)?.seq ?? null
     const isOver = !page.hasMore || before === null || (isFirst && !(await exists()))
-    if (isOver) return { seq, messages, found: false, isOneRead, isWhole: !page.hasMore }
+    if (isOver) return { ownerId, seq, messages, found: false, isOneRead, isWhole: !page.hasMore }
   }
 }
 
 export interface Latest {
+  readonly ownerId: OwnerId
   readonly seq: Seq
   readonly last: Message | undefined
 }
@@ -64,7 +67,8 @@ export async function readLatest(
   results: ResultMode,
 ): Promise<Latest | null> {
   const page = await store.readPage({ threadId, limit: 1, before: null, live: 'include', results })
-  return page === null ? null : { seq: page.seq, last: page.messages[0] }
+  if (page === null) return null
+  return { ownerId: page.ownerId, seq: page.seq, last: page.messages[0] }
 }
 
 export const isReplyTo =

@@ -4,7 +4,7 @@ import type { NewTurnEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { hashInput } from './hash-input.ts'
-import type { Run } from './run-context.ts'
+import { type Run, scopeOf } from './run-context.ts'
 import { toJson, UnstorableError } from './to-json.ts'
 import type { ApprovalVerdict } from './tool-policy.ts'
 import { messageOf, type SdkCall } from './translate-part.ts'
@@ -40,13 +40,8 @@ export async function recordCall(
   }
   let verdict: ApprovalVerdict
   try {
-    verdict = await run.toolbox.judge({
-      name: call.name,
-      input,
-      threadId: run.threadId,
-      toolCallId: callId,
-      messages: run.prompt,
-    })
+    const { toolbox } = run.agent
+    verdict = await toolbox.judge({ name: call.name, input, scope: scopeOf(run, callId) })
   } catch (error) {
     // A policy that throws has not said that the tool may run.
     const outcome = run.words.ofPolicy(call, error)

@@ -46,6 +46,7 @@ export const recordMessageRules: OptionTable<SendRequest> = {
     range: 'a message with an id and a list of parts',
     fits: (value) => isObject(value) && isId(value['id']) && Array.isArray(value['parts']),
   },
+  choices: { range: 'JSON that fits the option `choices`', fits: () => true, default: 'none' },
   replaces: idRule('none'),
   create: {
     range: 'an object with the ownerId and the title of the thread',

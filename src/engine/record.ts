@@ -75,7 +75,7 @@ export async function record(
   const begun = Promise.withResolvers<Recorded>()
   const workFor =
     (turnId: MessageId): Work =>
-    (ledger, hooks) => {
+    (ledger, hooks, place) => {
       const by = isContinuation(request) ? (request.by ?? 'host') : 'host'
       const recorded = startRecording({
         engine,
@@ -86,7 +86,7 @@ export async function record(
         turnId,
         ledger,
         hooks,
-        words: createFailureWords({ threadId, turnId }, engine.options.errorText, (where, error) =>
+        words: createFailureWords(place, engine.options.errorText, (where, error) =>
           hooks.failed(where, error),
         ),
       })
@@ -201,7 +201,7 @@ async function beginContinuation(
   for (;;) {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq } = latest
+    const { last, seq, ownerId } = latest
     if (before?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no such turn to go on with.')
     }
@@ -214,6 +214,7 @@ async function beginContinuation(
     const events = [{ type: 'turn-resumed', turnId, at: engine.clock.now() }] as const
     const result = await engine.begin({
       threadId,
+      ownerId,
       turnId,
       how: 'continued',
       events,

@@ -1,8 +1,12 @@
+import type { NewTurnEvent } from '../core/event.ts'
 import { foldOn } from '../core/fold-turn.ts'
 import type { ThreadId } from '../core/ids.ts'
+import type { TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AbandonedRun } from '../store/store.ts'
 import type { Engine } from './engine.ts'
+import { createRunHooks } from './hooks.ts'
+import { noToolbox } from './tool-policy.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { planBegun } from './recorder.ts'
 
@@ -26,31 +30,51 @@ export async function takeOver(engine: Engine, threadId: ThreadId): Promise<bool
 
 /** One that was only late may have renewed its lease meanwhile: then nothing is taken from it. */
 async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> {
-  const { store, options, clock, toolbox } = engine
+  const { store, options, clock, agents } = engine
   const { threadId, turnId } = dead
   const found = await store.findTurn(turnId)
   if (found === null || found.threadId !== threadId) return false
-  const { turn, seq } = found
+  const { turn, seq, ownerId } = found
   const place = { threadId, expectedSeq: seq, turns: [turn] }
   const isRunning = turn.progress.status === 'running'
-  const canCarryOn = turn.recorded !== true && engine.model !== undefined
+  const at = clock.now()
+  const takenOver: NewTurnEvent = { type: 'turn-resumed', turnId, at, from: 'takeover' }
+  const takeovers = foldOn(turn, [takenOver]).takeovers?.count ?? 0
+  const isLooping = isRunning && turn.recorded !== true && takeovers > options.maxTakeovers
+  const canCarryOn = turn.recorded !== true && agents.canAnswer && !isLooping
   if (isRunning && options.recovery === 'continue' && canCarryOn) {
-    const result = await engine.begin({ ...place, turnId, how: 'taken-over', events: [] })
+    const events = [takenOver]
+    const result = await engine.begin({ ...place, ownerId, turnId, how: 'taken-over', events })
     return result.kind === 'appended'
   }
-  const at = clock.now()
+  const how: TurnEnding = isLooping ? crashLoop(options.maxTakeovers) : { kind: 'interrupted' }
   const lease = { kind: 'acquire', holder: engine.holder, ttlMs: 1_000, turnId } as const
   const taken = await engine.append({ ...place, events: [], lease })
   if (taken.kind !== 'appended' || taken.fence === undefined) return false
   const begun = isRunning && turn.recorded === true ? planBegun(turn, at) : []
   const known = foldOn(turn, begun)
-  const closing = isRunning ? planRecovery(known, toolbox, at) : []
+  // A call that had started ends as unknown whether or not its tool is repeatable: nobody runs it again.
+  const closing = isRunning ? planRecovery(known, noToolbox, at) : []
   const closed = foldOn(known, closing)
-  const ending = isRunning ? planTurnEnd(closed, { kind: 'interrupted' }, at) : []
+  const ending = isRunning ? planTurnEnd(closed, how, at) : []
   const ended = await engine.append({
     ...place,
     events: [...begun, ...closing, ...ending],
     lease: { kind: 'release', fence: taken.fence },
   })
-  return ended.kind === 'appended'
+  if (ended.kind !== 'appended') return false
+  if (isLooping) {
+    const hooks = createRunHooks({ ownerId, threadId, turnId }, engine.emit, clock.now)
+    hooks.turnEnded(how, foldOn(closed, ending))
+  }
+  return true
 }
+
+/** One poisonous turn must not bring down server after server; a person may try it again (AG7). */
+const crashLoop = (most: number): TurnEnding => ({
+  kind: 'failed',
+  error: {
+    code: 'crash-loop',
+    message: `The server broke off ${most + 1} times while it made this answer, and does not try again by itself.`,
+  },
+})

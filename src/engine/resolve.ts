@@ -7,6 +7,8 @@ import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { applyInput } from './apply-input.ts'
+import type { TurnPlace } from './call-scope.ts'
+import { toolboxOf } from './known-tools.ts'
 import { fitSchema, type FittedValue } from './fit-schema.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -40,7 +42,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
   // Asked once, however often the resolution is planned anew because others wrote.
   let fitted: Promise<FittedValue> | undefined
   const find = () => store.readCall(threadId, callId)
-  const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn) => {
+  const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn, place) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
     const isSkipped = call.state === 'unknown' && call.resolution?.kind === 'skip'
@@ -49,7 +51,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
     if (request.resolution !== 'done') {
       return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
     }
-    const result = await (fitted ??= fitResult(engine, call.name, request.result))
+    const result = await (fitted ??= fitResult(engine, place, turn, call.name, request.result))
     if (result.kind === 'refused') {
       return { events: [], answer: { kind: 'invalid-result', message: result.message } }
     }
@@ -73,12 +75,14 @@ function toRefusal({ state, resolution }: Call): ResolveResult {
 }
 
 async function fitResult(
-  { toolbox, options }: Engine,
+  engine: Engine,
+  place: TurnPlace,
+  turn: Turn,
   name: string,
   result: Json | undefined,
 ): Promise<FittedValue> {
-  const value = toGivenJson('result', result, options.maxResultChars)
-  const schema = toolbox.find(name)?.outputSchema
+  const value = toGivenJson('result', result, engine.options.maxResultChars)
+  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
   return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
 }
 

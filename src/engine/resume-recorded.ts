@@ -4,6 +4,7 @@ import { callsOf, type Message, type Turn } from '../core/message.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
 import type { Engine } from './engine.ts'
 import { isClients } from './judge-recording.ts'
+import { noToolbox } from './tool-policy.ts'
 import { longestHistory } from './options.ts'
 
 /**
@@ -43,7 +44,7 @@ const isWaiting = (turn: Turn): boolean =>
 
 /** What the model is sent of a thread, for a loop of the host's own. */
 export async function readModelMessages(
-  { store, options, toolbox }: Engine,
+  { store, options, agents }: Engine,
   threadId: ThreadId,
 ): Promise<ModelMessage[]> {
   const page = await store.readPage({
@@ -55,7 +56,7 @@ export async function readModelMessages(
   })
   const messages: readonly Message[] = page?.messages.toReversed() ?? []
   return projectPrompt(options.selectHistory(messages), {
-    isDeferred: toolbox.isDeferred,
+    isDeferred: (agents.fixed?.toolbox ?? noToolbox).isDeferred,
     approvals: 'sdk',
     maxOutputChars: options.maxOutputChars,
   }) as ModelMessage[]

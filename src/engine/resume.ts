@@ -14,11 +14,11 @@ export type ContinueResult =
 
 /** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
 export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
-  if (engine.model === undefined) throw noModel()
+  if (!engine.agents.canAnswer) throw noModel()
   return retryWhileStale(async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq } = latest
+    const { last, seq, ownerId } = latest
     if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }
     const { progress, id: turnId } = last
     if (progress.status === 'running') return { kind: 'run-active', turnId }
@@ -26,7 +26,7 @@ export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<
       return { kind: 'nothing-to-continue' }
     }
     const events = [resumed(engine, turnId)]
-    const place = { threadId, turnId, expectedSeq: seq, turns: [last] }
+    const place = { threadId, ownerId, turnId, expectedSeq: seq, turns: [last] }
     const result = await engine.begin({ ...place, how: 'continued', events, force: true })
     if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }

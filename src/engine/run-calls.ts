@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import { executeTool } from './execute-tool.ts'
-import type { Run } from './run-context.ts'
+import { executeTool, type ToolRun } from './execute-tool.ts'
+import { type Run, scopeOf } from './run-context.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each is durable as started before
@@ -17,7 +17,8 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
     let call: Call | undefined = begun
     while (call !== undefined && !run.signal.aborted) {
       await runCall(run, call)
-      call = waiting.shift()
+      // A call that has not begun is begun by whoever carries the run on.
+      call = run.isLeaving() ? undefined : waiting.shift()
       if (call !== undefined && !run.signal.aborted)
         await run.ledger.commitTogether(startOf(run, call))
     }
@@ -33,17 +34,17 @@ function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
 }
 
 async function runCall(run: Run, call: Call): Promise<void> {
-  const { toolbox } = run
+  const { toolbox } = run.agent
   const tool = toolbox.find(call.name)
   if (tool === undefined || call.input.kind !== 'complete') return
   const { id: callId } = call
   const ended = run.hooks.callStarted(call)
-  const outcome = await executeTool({
+  const work: ToolRun = {
     tool,
     call,
     input: call.input.value,
-    messages: run.prompt,
-    signal: run.signal,
+    scope: scopeOf(run, callId),
+    contextOf: toolbox.contextOf,
     timeoutMs: toolbox.policyOf(call.name).timeoutMs ?? run.options.toolTimeoutMs,
     clock: run.clock,
     wordError: (error) => run.words.ofTool(call, error),
@@ -56,7 +57,8 @@ async function runCall(run: Run, call: Call): Promise<void> {
         callId,
         output,
       }),
-  })
+  }
+  const outcome = await run.hooks.inside({ callId }, () => executeTool(work))
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return

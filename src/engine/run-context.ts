@@ -1,26 +1,34 @@
 import type { ModelMessage } from 'ai'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId } from '../core/ids.ts'
+import type { ContinueText } from '../views/model-prompt.ts'
 import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
+import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
 import type { FailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
+import type { AskedModel, RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
-import type { Toolbox } from './tool-policy.ts'
+import type { TurnAgent } from './turn-agent.ts'
 
 /** The live work that produces one turn, from the lease it has to the lease it gives back. */
 export interface Run {
-  readonly threadId: ThreadId
+  readonly place: TurnPlace
   readonly turnId: MessageId
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agent: TurnAgent
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
   readonly words: FailureWords
   readonly signal: AbortSignal
-  readonly modelId: string
+  /** Whether the run is to go on elsewhere: then it begins nothing more here. */
+  readonly isLeaving: () => boolean
+  /** Ends the run here. What was stored stays, and whoever takes the lease carries it on. */
+  readonly handOver: () => void
+  readonly model: AskedModel
+  /** How this model is asked to carry on with text that was broken off. */
+  readonly continueText: ContinueText
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]
   /** What the turn had when a person asked for more of it: limits count from there. */
@@ -31,3 +39,13 @@ export interface Run {
 
 /** What it takes to end a turn. */
 export type EndableRun = Pick<Run, 'ledger' | 'clock' | 'hooks'>
+
+/** For whom a call runs; with the agent's own context, which is not every tool's. */
+export const scopeOf = ({ place, agent, signal, prompt }: Run, callId: CallId): CallScope => ({
+  ...place,
+  toolCallId: callId,
+  idempotencyKey: idempotencyKeyOf(place.threadId, callId),
+  abortSignal: signal,
+  messages: prompt,
+  context: agent.context,
+})

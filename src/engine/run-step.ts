@@ -1,14 +1,17 @@
 import type { CallOrigin, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
-import type { AnswerLimit } from '../core/message.ts'
-import type { FinishReason } from '../core/usage.ts'
+import type { AnswerLimit, Step } from '../core/message.ts'
+import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { shownTextOf } from '../views/carry-on-words.ts'
 import { createAnswerMeter, type Overrun } from './answer-meter.ts'
-import type { Taken } from './call-model.ts'
+import type { OnPart, Taken } from './call-model.ts'
+import { createCarryOn } from './carry-on.ts'
+import type { StepEnd } from './hooks.ts'
 import { openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
 import type { Run } from './run-context.ts'
-import type { ModelPart } from './sdk-layer.ts'
+import type { ModelPart } from './model-part.ts'
 import {
   createPartTranslator,
   jsonObject,
@@ -25,21 +28,30 @@ const mostBuffered = 256
 /** Nor may one that says everything in large pieces, or the timers of others would wait for it (OP7). */
 const mostBufferedChars = 65_536
 
-/** The limit that ended the step before the model did, or null. */
-export async function runStep(run: Run, index: number): Promise<AnswerLimit | null> {
-  const ended = run.hooks.stepStarted(index)
+/** The limit that ended the step before the model did, or null. `resumes`: a step that had shown text is gone on with. */
+export async function runStep(
+  run: Run,
+  index: number,
+  resumes?: Step,
+): Promise<AnswerLimit | null> {
+  const ended = run.hooks.stepStarted(index, run.model)
+  const stream = () => streamStep(run, index, resumes)
   try {
-    const { finishReason, limit } = await streamStep(run, index)
-    ended(finishReason)
+    const { limit, ...end } = await run.hooks.inside({ step: index }, stream)
+    ended(end)
     return limit
   } catch (error) {
-    ended(run.signal.aborted ? 'interrupted' : 'error')
+    ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
     throw error
   }
 }
 
 /** One model call: its parts become events, which are committed while it streams. */
-async function streamStep(run: Run, index: number): Promise<StreamedStep> {
+async function streamStep(
+  run: Run,
+  index: number,
+  resumes: Step | undefined,
+): Promise<StreamedStep> {
   const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
     turnId: run.turnId,
@@ -47,22 +59,29 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   })
   // What the model is sent must be durable before it is sent (CL3).
   await run.ledger.commit()
-  run.ledger.push(toEvent({ type: 'step-started', step: index, model: run.modelId }))
-  const translator = createPartTranslator({
-    turnId: run.turnId,
-    step: index,
-    now: run.clock.now,
-    newCallId: run.newCallId,
-    turn: () => run.ledger.expected,
-    ends: 'provider-executed',
-    wordError: ({ error }, call) => run.words.ofTool(call, error),
-    maxResultChars: run.options.maxResultChars,
-    onUnmatched: (id) => run.hooks.endIgnored(id),
-  })
+  const { modelId } = run.model
+  const begin = (step: number) =>
+    run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))
+  if (resumes === undefined) begin(index)
+  const createTranslator = (step: number, blocksBefore: number) =>
+    createPartTranslator({
+      turnId: run.turnId,
+      step,
+      blocksBefore,
+      now: run.clock.now,
+      newCallId: run.newCallId,
+      turn: () => run.ledger.expected,
+      ends: 'provider-executed',
+      wordError: ({ error }, call) => run.words.ofTool(call, error),
+      maxResultChars: run.options.maxResultChars,
+      onUnmatched: (id) => run.hooks.endIgnored(id),
+    })
+  let translator = createTranslator(index, resumes?.parts.length ?? 0)
   const meter = createAnswerMeter(run.options, run.ledger.expected, run.allowed)
   let limit: AnswerLimit | null = null
   let bufferedChars = 0
   let model: string | undefined
+  let usage: Usage | undefined
   let finishReason: FinishReason = 'interrupted'
   // Of each call that is streamed, whether any of its arguments has come.
   const streamed = new Map<string, boolean>()
@@ -94,16 +113,16 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
   }
   const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
     finishReason = toFinishReason(part.finishReason)
-    const usage = toUsage(part.usage)
+    usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
-    const step = { type: 'step-ended', finishReason, usage } as const
+    const step = { type: 'step-ended', finishReason } as const
     // Only the token limit is a limit (ST4).
     await closeUnfinished(
       finishReason === 'length'
         ? overLimit
         : { state: 'failed', cause: 'invalid-input', error: unfinished },
     )
-    run.ledger.push(toEvent(withDefined(step, { model, providerMetadata })))
+    run.ledger.push(toEvent(withDefined(step, { usage, model, providerMetadata })))
     run.ledger.flushSoon()
     return 'enough'
   }
@@ -140,7 +159,7 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
     return run.ledger.commit().then(() => 'more')
   }
 
-  await openStream(run, (part) => {
+  const onPart: OnPart = (part) => {
     if (run.signal.aborted) return 'enough'
     if (part.type === 'model-call-end') return onFinish(part)
     const over = meter.count(part)
@@ -168,15 +187,38 @@ async function streamStep(run: Run, index: number): Promise<StreamedStep> {
     pushPart(part)
     if (isResult(part)) run.ledger.flushSoon()
     return flushIfFull()
-  })
-  return { finishReason, limit }
+  }
+  await openStream(run, resumes === undefined ? onPart : carryOn(resumes))
+  return withDefined({ finishReason, limit }, { usage, model })
+
+  /** Nothing is said twice: the new attempt goes on in the step that is open, or else in a step of its own (AG8). */
+  function carryOn(step: Step): OnPart {
+    const open = step.parts.findLast((part) => part.type === 'text')
+    return createCarryOn({
+      shown: shownTextOf(step),
+      isPrefixed: run.continueText === 'prefix',
+      decided(verdict) {
+        if (verdict === 'continues') {
+          run.ledger.push(toEvent({ type: 'step-resumed', model: modelId }))
+          return
+        }
+        const next = run.ledger.expected.steps.length
+        run.ledger.push(toEvent({ type: 'step-abandoned' }))
+        begin(next)
+        translator = createTranslator(next, 0)
+      },
+      joined(id) {
+        if (open?.type === 'text' && open.state === 'streaming') translator.adopt(id, open.block)
+      },
+      onPart,
+    })
+  }
 }
 
 /** All that a model says before its last word. */
 type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
-interface StreamedStep {
-  readonly finishReason: FinishReason
+interface StreamedStep extends StepEnd {
   readonly limit: AnswerLimit | null
 }
 

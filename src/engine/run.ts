@@ -1,19 +1,22 @@
-import type { Instructions, LanguageModel, ModelMessage } from 'ai'
+import type { ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { CallId, MessageId, ThreadId } from '../core/ids.ts'
+import type { CallId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
+import type { AgentReason } from './agent.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
+import type { TurnPlace } from './call-scope.ts'
+import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
-import { createFailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
+import { createFailureWords, type FailureWords } from './failure-words.ts'
+import type { AskedModel, RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -22,7 +25,7 @@ import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
-import type { Toolbox } from './tool-policy.ts'
+import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
 export type Interruption =
@@ -32,15 +35,13 @@ export type Interruption =
   | { readonly kind: 'fault'; readonly error: unknown }
 
 export interface RunParts {
-  readonly threadId: ThreadId
-  readonly turnId: MessageId
+  readonly place: TurnPlace
+  readonly reason: AgentReason
   readonly options: EngineOptions
-  readonly toolbox: Toolbox
+  readonly agents: AgentSource
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
-  readonly model: LanguageModel | undefined
-  readonly instructions: Instructions | undefined
   /** What stands before the turn, oldest first. */
   readonly history: () => Promise<readonly Message[]>
   readonly newCallId: () => CallId
@@ -58,6 +59,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
+  leave?(): void
 }
 
 export function startRun(parts: RunParts): StartedRun {
@@ -68,55 +71,110 @@ export function startRun(parts: RunParts): StartedRun {
     controller.abort(new DOMException(`The run was interrupted: ${why.kind}.`, 'AbortError'))
   }
   const { signal } = controller
-  const { model, instructions, ledger, options } = parts
+  const { place, hooks, options } = parts
+  const words = createFailureWords(place, options.errorText, (where, error) =>
+    hooks.failed(where, error),
+  )
+  let isLeaving = false
+  const begun: BegunRun = {
+    ...parts,
+    words,
+    signal,
+    isLeaving: () => isLeaving,
+    handOver: () => interrupt({ kind: 'hand-over' }),
+  }
+  return {
+    interrupt,
+    leave() {
+      isLeaving = true
+    },
+    done: drive(begun, () => why),
+  }
+}
+
+/** What there is of a run before it has its agent: enough to end the turn. */
+interface BegunRun extends RunParts {
+  readonly words: FailureWords
+  readonly signal: AbortSignal
+  readonly isLeaving: Run['isLeaving']
+  readonly handOver: Run['handOver']
+}
+
+/** The agent of the turn, asked for now, for this run alone (AG1). */
+async function askAgent(begun: BegunRun): Promise<TurnAgent> {
+  const { agents, place, reason, options, ledger, signal } = begun
+  const choices = await storedChoices(options.choices, ledger.turn)
+  return agents.ask({ ...place, choices, reason }, signal)
+}
+
+function createRun(parts: BegunRun, agent: TurnAgent): Run {
+  const { ledger, options, signal, place } = parts
+  const { model, instructions, settings, toolbox } = agent
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-
-  const run: Run = {
+  const continueText =
+    typeof options.continueText === 'string'
+      ? options.continueText
+      : model === undefined
+        ? 'instruction'
+        : options.continueText(model)
+  return {
     ...parts,
-    signal,
-    words: createFailureWords(parts, options.errorText, (where, error) =>
-      parts.hooks.failed(where, error),
-    ),
+    agent,
+    turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    modelId: typeof model === 'string' ? model : (model?.modelId ?? ''),
+    model: namesOf(model),
+    continueText,
     get prompt() {
       return prompt
     },
     async modelCall() {
       if (model === undefined) throw noModel()
       history ??= await parts.history()
-      const { maxOutputChars, settings } = options
-      const { isDeferred } = parts.toolbox
-      const how = { isDeferred, maxOutputChars }
+      const { isDeferred, tools, contexts: toolsContext } = toolbox
+      const how = { isDeferred, maxOutputChars: options.maxOutputChars, continueText }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      const { tools } = parts.toolbox
-      return { model, instructions, messages: prompt, tools, settings, signal, files }
+      const messages = prompt
+      return { model, instructions, messages, tools, toolsContext, settings, signal, files }
     },
   }
+}
 
-  return { interrupt, done: drive(run, parts.force, () => why) }
+/** A model that is given by its name is found by the gateway, or by the provider that the host set. */
+function namesOf(model: TurnAgent['model']): AskedModel {
+  if (typeof model !== 'string') {
+    return { modelId: model?.modelId ?? '', provider: model?.provider ?? '' }
+  }
+  return { modelId: model, provider: model.includes('/') ? model.slice(0, model.indexOf('/')) : '' }
 }
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
-async function drive(run: Run, force: boolean, why: () => Interruption | null): Promise<void> {
+async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   try {
-    const ending = await work(run, force)
+    const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
+    begun.hooks.identify({
+      context: run.agent.context,
+      abortSignal: run.signal,
+      turn: () => run.ledger.expected,
+      prompt: () => run.prompt,
+    })
+    const ending = await work(run, begun.force)
     const reason = why()
-    if (reason !== null) await interrupted(run, reason)
-    else if (ending !== null) await end(run, ending)
+    if (reason !== null) await interrupted(begun, reason)
+    else if (ending !== null) await end(begun, ending)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (error instanceof FencedError) return run.hooks.turnLost()
-    await failed(run, why() ?? { kind: 'fault', error })
+    if (error instanceof FencedError) return begun.hooks.turnLost()
+    await failed(begun, why() ?? { kind: 'fault', error })
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. */
 async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
-  const { ledger, options, toolbox } = run
+  const { ledger, options, agent } = run
+  const { toolbox } = agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
@@ -125,14 +183,24 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
+  // Each process brings the run on a little, however short its time: else it could be handed round for ever.
+  let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
+    // To wait or to end takes no time: that is still done here.
+    if (next.kind === 'step' || next.kind === 'run-calls') {
+      if (run.isLeaving() && hasWorked) {
+        run.handOver()
+        break
+      }
+      hasWorked = true
+    }
     switch (next.kind) {
       case 'step': {
         forced = false
-        const limit = await runStep(run, next.index)
+        const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
         break
       }
@@ -187,15 +255,16 @@ export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
   run.hooks.turnEnded(ending, run.ledger.turn)
 }
 
-async function interrupted(run: Run, reason: Interruption): Promise<void> {
+async function interrupted(run: BegunRun, reason: Interruption): Promise<void> {
   switch (reason.kind) {
     case 'stop':
       return end(run, { kind: 'stopped' })
     case 'hand-over':
-      // What was received is kept, and the lease is over at once: anyone may carry on.
-      await run.ledger.commit()
+      // What was received is kept, and the lease is over at once: anyone may carry on. That it was given back is
+      // stored, or a row of deployments would pass for a turn that kills its processes (AG7).
+      await run.ledger.commit([handedOver(run)])
       await run.ledger.renew(0)
-      return run.hooks.turnLost()
+      return run.hooks.turnHandedOver()
     case 'fault':
       return failed(run, reason)
     default:
@@ -203,8 +272,15 @@ async function interrupted(run: Run, reason: Interruption): Promise<void> {
   }
 }
 
+const handedOver = ({ place, clock }: BegunRun): NewTurnEvent => ({
+  type: 'turn-resumed',
+  turnId: place.turnId,
+  at: clock.now(),
+  from: 'hand-over',
+})
+
 /** What was stored stays; the turn is told to have failed, if the store still takes it (LG3, ST2). */
-async function failed(run: Run, reason: Interruption): Promise<void> {
+async function failed(run: BegunRun, reason: Interruption): Promise<void> {
   if (reason.kind !== 'fault') {
     // The abort that it was told reached it as an error of the model or of a tool.
     return guarded(run, () => interrupted(run, reason))
@@ -213,7 +289,10 @@ async function failed(run: Run, reason: Interruption): Promise<void> {
   if (error instanceof FencedError) return run.hooks.turnLost()
   const isStore = error instanceof HoldfastError
   if (isStore && error.code === 'thread-not-found') return run.hooks.turnLost()
-  const told = run.words.ofModel(error, run.ledger.turn.steps.length)
+  const told =
+    error instanceof AgentFault
+      ? run.words.ofAgent(error.cause)
+      : run.words.ofModel(error, run.ledger.turn.steps.length)
   return guarded(run, async () => {
     if (isStore) await run.ledger.reload()
     await end(run, { kind: 'failed', error: told })
@@ -221,7 +300,7 @@ async function failed(run: Run, reason: Interruption): Promise<void> {
 }
 
 /** The store takes nothing: the lease runs out, and whoever takes the run over finds what was stored. */
-async function guarded(run: Run, write: () => Promise<void>): Promise<void> {
+async function guarded(run: BegunRun, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {

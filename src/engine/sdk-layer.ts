@@ -1,24 +1,49 @@
+import * as sdk from 'ai'
 import {
-  experimental_streamLanguageModelCall,
   gateway,
   type LanguageModel,
-  type LanguageModelStreamPart,
+  streamText,
+  type TextStreamPart,
   type ToolSet,
   UnsupportedModelVersionError,
   wrapLanguageModel,
 } from 'ai'
+import { toDirectPart, toEnd } from './direct-part.ts'
+import type { Model, ModelPart, ProviderPart, SdkModelPart } from './model-part.ts'
 
-type SdkPart = LanguageModelStreamPart<ToolSet>
-type SdkEnd = Extract<SdkPart, { readonly type: 'model-call-end' }>
-/** What the SDK makes of it; how fast it was is nothing that is kept. */
-export type ModelPart = Exclude<SdkPart, SdkEnd> | Omit<SdkEnd, 'performance'>
+// Everything of the AI SDK that is experimental or internal stands in this file, and nothing of it is needed: where the
+// installed version lacks it, calls go through `streamText` (decision 20).
 
-type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
-type ModelStream = Awaited<ReturnType<Model['doStream']>>['stream']
-/** What a provider says, before the SDK has made anything of it. */
-export type ProviderPart = ModelStream extends ReadableStream<infer Said> ? Said : never
+type StreamTextOptions = Parameters<typeof streamText>[0]
+export type Download = Exclude<StreamTextOptions['experimental_download'], undefined>
 
-export type LayerCall = Parameters<typeof experimental_streamLanguageModelCall>[0]
+/** Settings that are handed to the model as they are. */
+export type CallSettings = Pick<
+  StreamTextOptions,
+  | 'maxOutputTokens'
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'stopSequences'
+  | 'seed'
+  | 'reasoning'
+  | 'headers'
+  | 'providerOptions'
+  | 'toolChoice'
+>
+
+export interface LayerCall extends CallSettings {
+  readonly model: LanguageModel
+  readonly messages: sdk.ModelMessage[]
+  readonly instructions?: sdk.Instructions
+  readonly tools: ToolSet
+  /** For tools whose description is a function of it. */
+  readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly download: Download
+  readonly abortSignal: AbortSignal
+}
 
 export interface LayeredCall {
   readonly providerParts: ReadableStreamDefaultReader<ProviderPart>
@@ -28,67 +53,248 @@ export interface LayeredCall {
 }
 
 /**
- * A call through the AI SDK's single-call layer, which converts the prompt, speaks to old model
- * versions, downloads files and prepares the tools; but what the provider says is read before it goes
- * through the layer's stream. Nearly all of it the layer would hand on as it is, so that stream is
- * made only when something comes that it would not.
+ * A call through the AI SDK, which converts the prompt, speaks to old model versions, downloads files and
+ * prepares the tools; but what the provider says is read before it goes through the SDK's stream. Nearly all
+ * of it the SDK would hand on as it is, so that stream is made only when something comes that it would not.
  */
 export async function openLayeredCall(call: LayerCall): Promise<LayeredCall> {
+  const singleCall = await findSingleCall()
+  return openCall(
+    call,
+    singleCall === undefined ? publicLayer(call) : singleCallLayer(singleCall, call),
+  )
+}
+
+/** Starts the SDK's own call of the model it is given; `failed` is told what keeps it from calling. */
+type Layer = (model: Model, failed: (error: unknown) => void) => OpenedLayer
+interface OpenedLayer {
+  /** Settles once the SDK has, or will not have, a stream. */
+  readonly stream: Promise<ReadableStream<SdkModelPart>>
+  /** What is not for the SDK's stream to say on this path. */
+  readonly translate?: (
+    part: ProviderPart,
+    send: (part: ProviderPart) => Promise<readonly ModelPart[]>,
+  ) => Promise<readonly ModelPart[]>
+}
+
+async function openCall(call: LayerCall, layer: Layer): Promise<LayeredCall> {
   const model = resolveModel(call.model)
   const opened = Promise.withResolvers<ReadableStreamDefaultReader<ProviderPart>>()
   const wanted = Promise.withResolvers<ReadableStream<ProviderPart>>()
-  const layer = experimental_streamLanguageModelCall({
-    ...call,
-    model: {
+  const { stream: made, translate } = layer(
+    {
       specificationVersion: 'v4',
       provider: model.provider,
       modelId: model.modelId,
       supportedUrls: model.supportedUrls,
       doGenerate: (options) => model.doGenerate(options),
-      async doStream(options) {
+      async doStream({ includeRawChunks: _, ...options }) {
         const answer = await model.doStream(options)
         opened.resolve(answer.stream.getReader())
         return { ...answer, stream: await wanted.promise }
       },
     },
-  })
-  layer.then(() => opened.reject(new Error('The model was not called.')), opened.reject)
+    opened.reject,
+  )
   const providerParts = await opened.promise
-  const openWay = async (): Promise<Way> => {
-    const way = Promise.withResolvers<Way['in']>()
-    wanted.resolve(new ReadableStream({ start: way.resolve }))
-    const { stream } = await layer
-    return { in: await way.promise, out: stream.getReader() }
+  const openPipe = async (): Promise<Pipe> => {
+    const pipe = Promise.withResolvers<Pipe['in']>()
+    wanted.resolve(new ReadableStream({ start: pipe.resolve }))
+    const stream = await made
+    return { in: await pipe.promise, out: stream.getReader() }
   }
-  let way: Promise<Way> | undefined
+  let pipe: Promise<Pipe> | undefined
+  const send = async (part: ProviderPart) => {
+    pipe ??= openPipe()
+    return sendThrough(await pipe, part)
+  }
   return {
     providerParts,
-    async translate(part) {
-      way ??= openWay()
-      return sendThrough(await way, part)
-    },
+    translate: (part) => (translate === undefined ? send(part) : translate(part, send)),
     close() {
       // Nobody reads it any more, so nobody misses how it ends.
-      way?.then(({ out }) => out.cancel()).catch(() => undefined)
+      pipe?.then(({ out }) => out.cancel()).catch(() => undefined)
     },
   }
 }
 
-interface Way {
+interface Pipe {
   readonly in: ReadableStreamDefaultController<ProviderPart>
-  readonly out: ReadableStreamDefaultReader<SdkPart>
+  readonly out: ReadableStreamDefaultReader<SdkModelPart>
 }
 
-async function sendThrough(way: Way, part: ProviderPart): Promise<readonly ModelPart[]> {
+async function sendThrough(pipe: Pipe, part: ProviderPart): Promise<readonly ModelPart[]> {
   // Raw chunks come out as they went in: this one tells where the answer to `part` is over.
   const end = Symbol('end')
-  way.in.enqueue(part)
-  way.in.enqueue({ type: 'raw', rawValue: end })
+  pipe.in.enqueue(part)
+  pipe.in.enqueue({ type: 'raw', rawValue: end })
   const made: ModelPart[] = []
   for (;;) {
-    const { done, value } = await way.out.read()
+    const { done, value } = await pipe.out.read()
     if (done || (value.type === 'raw' && value.rawValue === end)) return made
     made.push(value)
+  }
+}
+
+type SingleCall = typeof sdk.experimental_streamLanguageModelCall
+
+const singleCallLayer =
+  (singleCall: SingleCall, { download, ...call }: LayerCall): Layer =>
+  (model, failed) => {
+    const made = singleCall({
+      ...call,
+      model,
+      download,
+      allowSystemInMessages: true,
+      _internal: { collectContent: false },
+    })
+    const stream = made.then((answer) => answer.stream)
+    // Whoever waits for the model is told; a rejection that nobody handles would end the process.
+    stream.then(() => failed(new Error('The model was not called.')), failed)
+    return { stream }
+  }
+
+/** One step of `streamText` with tools that cannot run: all that is documented, at the price of its loop. */
+const publicLayer =
+  ({ download, tools, toolsContext, messages, ...call }: LayerCall): Layer =>
+  (model, failed) => {
+    const { stream } = streamText({
+      ...call,
+      model,
+      // Given to the step alone: of those it begins with, the loop would take answered approvals for its own.
+      messages: [{ role: 'user', content: 'The step has its own messages.' }],
+      prepareStep: () => ({ messages }),
+      tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, inert(tool)])),
+      // Not in the type of a set of tools that does not say which contexts it takes.
+      ...({ toolsContext } as object),
+      experimental_download: download,
+      allowSystemInMessages: true,
+      maxRetries: 0,
+      include: { rawChunks: true },
+      telemetry: { isEnabled: false },
+      onError: ({ error }) => failed(error),
+      onAbort: () => failed(call.abortSignal.reason),
+    })
+    return {
+      stream: Promise.resolve(stream.pipeThrough(partsOfModel())),
+      async translate(part, send) {
+        if (part.type === 'finish') return translateEnd(part, await send(part))
+        const isText = /^(?:text|reasoning)-(?:start|delta|end)$|^response-metadata$|^stream-start$/
+        const direct = isText.test(part.type) ? toDirectPart(part, tools) : undefined
+        return direct === undefined ? send(part) : [direct]
+      },
+    }
+  }
+
+/** Of the end `streamText` says nothing before its step is over, but for what is wrong with it. */
+function translateEnd(
+  part: Extract<ProviderPart, { readonly type: 'finish' }>,
+  faults: readonly ModelPart[],
+): readonly ModelPart[] {
+  const end = toEnd(part)
+  if (end === undefined) {
+    const fault = faults.find((each) => each.type === 'error')
+    throw fault === undefined ? new TypeError('The end says no usage.') : fault.error
+  }
+  return faults.length === 0 ? [end] : [{ ...end, finishReason: 'error' }, ...faults]
+}
+
+/** A tool that the model is offered and that nobody runs, asks about or tells anything. */
+function inert(tool: ToolSet[string]): ToolSet[string] {
+  const { execute, needsApproval, onInputStart, onInputDelta, onInputAvailable, ...rest } =
+    tool as ToolSet[string] & Readonly<Record<string, unknown>>
+  return rest
+}
+
+/** Without what `streamText` says of its own loop. */
+function partsOfModel(): TransformStream<TextStreamPart<ToolSet>, SdkModelPart> {
+  return new TransformStream({
+    transform(part, controller) {
+      switch (part.type) {
+        case 'start':
+        case 'start-step':
+        case 'finish-step':
+        case 'finish':
+        case 'abort':
+        case 'tool-output-denied':
+        case 'steering-message':
+          return
+        default:
+          controller.enqueue(part)
+      }
+    },
+  })
+}
+
+/** `HOLDFAST_SDK=public` takes the public path although there is another: the whole suite is run on it. */
+const isPublicForced =
+  (globalThis as { readonly process?: { readonly env?: Readonly<Record<string, unknown>> } })
+    .process?.env?.['HOLDFAST_SDK'] === 'public'
+let found: Promise<SingleCall | undefined> | undefined
+
+/** The single-call layer, where this version of the SDK has one that does what is needed of it. Looked for once. */
+export function findSingleCall(): Promise<SingleCall | undefined> {
+  const { experimental_streamLanguageModelCall } = sdk as Partial<typeof sdk>
+  found ??= probe(isPublicForced ? undefined : experimental_streamLanguageModelCall)
+  return found
+}
+
+/** For tests: which path is taken from now on. */
+export function forceSdkPath(path: 'found' | 'public'): void {
+  found = path === 'public' ? Promise.resolve(undefined) : undefined
+}
+
+/** Calls a model of three parts through it: whatever is not as expected, it is not the function that is known here. */
+export async function probe(singleCall: unknown): Promise<SingleCall | undefined> {
+  if (typeof singleCall !== 'function') return undefined
+  const mark = Symbol('mark')
+  const said: readonly ProviderPart[] = [
+    { type: 'raw', rawValue: mark },
+    { type: 'tool-call', toolCallId: 'c', toolName: 'absent', input: '{}' },
+    {
+      type: 'finish',
+      finishReason: { unified: 'stop', raw: undefined },
+      usage: {
+        inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+        outputTokens: { total: 1, text: 1, reasoning: undefined },
+      },
+    },
+  ]
+  try {
+    const { stream } = await (singleCall as SingleCall)({
+      model: {
+        specificationVersion: 'v4',
+        provider: 'holdfast.probe',
+        modelId: 'probe',
+        supportedUrls: {},
+        doGenerate: () => Promise.reject(new Error('A probe is streamed.')),
+        doStream: async () => ({
+          stream: new ReadableStream({
+            start(controller) {
+              for (const part of said) controller.enqueue(part)
+              controller.close()
+            },
+          }),
+        }),
+      },
+      messages: [{ role: 'user', content: 'probe' }],
+      tools: {},
+      _internal: { collectContent: false },
+    })
+    const made = await Array.fromAsync(stream)
+    const [raw, call, , end] = made
+    const isKnown =
+      made.length === 4 &&
+      raw?.type === 'raw' &&
+      raw.rawValue === mark &&
+      call?.type === 'tool-call' &&
+      call.invalid === true &&
+      end?.type === 'model-call-end' &&
+      end.usage.outputTokens === 1
+    return isKnown ? (singleCall as SingleCall) : undefined
+  } catch {
+    // Another function by now: calls go through what is public.
+    return undefined
   }
 }
 

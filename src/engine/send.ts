@@ -14,6 +14,7 @@ import {
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { fitChoices, storedChoices } from './choices.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from './retry-while-stale.ts'
@@ -27,6 +28,8 @@ export interface SendRequest {
     readonly parts: readonly UserPart[]
     readonly metadata?: Json
   }
+  /** What the agent of the answer is given, as the schema of the option `choices` makes it. @default the schema's defaults */
+  readonly choices?: Json
   /** Edit: this message, and all that came after it, is replaced by the new one. */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
@@ -37,6 +40,8 @@ export interface RegenerateRequest {
   readonly threadId: ThreadId
   /** The turn to make anew, or the message it answered; without it, the last turn. */
   readonly messageId?: MessageId
+  /** See `SendRequest`. @default those of the answer that is made anew */
+  readonly choices?: Json
 }
 
 /** `after`: following from this seq shows the turn from its beginning. */
@@ -68,6 +73,9 @@ export async function send(
         message.metadata === undefined ? undefined : toGivenJson('metadata', message.metadata),
     },
   )
+  // A loop of the host's own has no agent that would miss them.
+  const isChosen = work === undefined || request.choices !== undefined
+  const choices = isChosen ? await fitChoices(engine.options.choices, request.choices) : undefined
   let isNew = create !== undefined
   return attempt(
     engine,
@@ -80,7 +88,10 @@ export async function send(
       if (isNew) {
         // Most often there is nothing to read; and if there is, the commit says so.
         isNew = false
-        return { seq: 0, last: undefined, retired: [], replyTo, events: [added], history: [] }
+        const { ownerId } = create as NonNullable<typeof create>
+        const events = [added]
+        const none = { seq: 0, last: undefined, retired: [], history: [] }
+        return { ...none, ownerId, replyTo, choices, events }
       }
       const target = replaces ?? message.id
       const { store } = engine
@@ -98,7 +109,7 @@ export async function send(
         )
       }
       if (read.found && replaces === message.id) {
-        const live = joined(read.messages, message)
+        const live = joined(read.messages, message, choices)
         if (live !== undefined) return live
       }
       // A client that sends its last message again names it as its own replacement.
@@ -106,6 +117,8 @@ export async function send(
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
       return {
+        ownerId: read.ownerId,
+        choices,
         seq: read.seq,
         last: read.messages[0],
         retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
@@ -120,8 +133,11 @@ export async function send(
 
 export type WorkFor = (turnId: MessageId) => Work
 
-export function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
+export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
   const { threadId, messageId } = request
+  const schema = engine.options.choices
+  const chosen =
+    request.choices === undefined ? undefined : await fitChoices(schema, request.choices)
   return attempt(engine, request, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
@@ -133,6 +149,8 @@ export function regenerate(engine: Engine, request: RegenerateRequest): Promise<
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
     return {
+      ownerId: read.ownerId,
+      choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
       seq: read.seq,
       last: read.messages[0],
       retired: read.messages.map((old) => old.id),
@@ -144,6 +162,8 @@ export function regenerate(engine: Engine, request: RegenerateRequest): Promise<
 }
 
 interface Plan {
+  readonly ownerId: OwnerId
+  readonly choices: Json | undefined
   readonly seq: Seq
   readonly last: Message | undefined
   readonly retired: readonly MessageId[]
@@ -163,13 +183,13 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
-  if (work === undefined && engine.model === undefined) throw noModel()
+  if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
-    const { last, retired, replyTo, seq } = planned
+    const { last, retired, replyTo, seq, ownerId, choices } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
     // Its process may be dead. Then the turn is carried on; this message can be sent after it.
     if (left?.progress.status === 'running' && (await takeOver(engine, threadId))) {
@@ -184,13 +204,18 @@ async function attempt(
         : [{ type: 'messages-retired', at, messageIds: retired } as const]),
       ...planned.events,
     ]
-    const started = { type: 'turn-started', turnId, at, replyTo, ...recorded } as const
+    const started = withDefined(
+      { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
+      { choices },
+    )
     const result = await engine.begin({
       threadId,
+      ownerId,
       turnId,
       how: 'sent',
       events: [...before, started],
       expectedSeq: seq,
+      isIdle: left?.progress.status !== 'running',
       ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
       turns: left === null ? [] : [left],
@@ -252,12 +277,13 @@ const isMessage =
 function joined(
   newestFirst: readonly Message[],
   { id, parts }: SendRequest['message'],
+  choices: Json | undefined,
 ): SendResult | undefined {
   const stored = newestFirst.find(isMessage(id))
   const turn = newestFirst[0]
   if (stored === undefined || stored.role === 'assistant' || turn?.role !== 'assistant') return
   if (turn.replyTo !== id || turn.progress.status !== 'running') return
-  const isSame = JSON.stringify(stored.parts) === JSON.stringify(parts)
+  const isSame = JSON.stringify([stored.parts, turn.choices]) === JSON.stringify([parts, choices])
   return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined
 }
 

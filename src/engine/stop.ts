@@ -1,11 +1,11 @@
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { StopRequest } from '../store/store.ts'
 import { wait } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
-import { readLatest } from './read-latest.ts'
+import { type Latest, readLatest } from './read-latest.ts'
 import { retryWhileStale } from './retry-while-stale.ts'
 
 export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
@@ -31,7 +31,7 @@ export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopR
     const turn = latest?.last?.role === 'assistant' ? latest.last : null
     const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
     if (latest !== null && isIt && turn.progress.status === 'waiting') {
-      if (await endWaiting(engine, threadId, turn, latest.seq)) return { kind: 'stopped' }
+      if (await endWaiting(engine, threadId, turn, latest)) return { kind: 'stopped' }
       // Somebody was quicker, with a decision or a message: what there is to stop now is another thing.
       continue
     }
@@ -46,14 +46,14 @@ async function endWaiting(
   engine: Engine,
   threadId: ThreadId,
   turn: Turn,
-  seq: Seq,
+  { seq, ownerId }: Latest,
 ): Promise<boolean> {
   const { clock, emit } = engine
   const ending = { kind: 'stopped' } as const
   const events = planTurnEnd(turn, ending, clock.now())
   const result = await engine.append({ threadId, events, expectedSeq: seq, turns: [turn] })
   if (result.kind !== 'appended') return false
-  createRunHooks({ threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
+  createRunHooks({ ownerId, threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
   return true
 }
 

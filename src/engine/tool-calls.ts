@@ -4,6 +4,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import {
   type CallId,
   type MessageId,
+  type OwnerId,
   parseCallId,
   parseMessageId,
   parseThreadId,
@@ -23,6 +24,7 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Append } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
 import { type MeterOptions, usedBy } from './answer-meter.ts'
+import type { TurnPlace } from './call-scope.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
 import { retryWhileStale } from './retry-while-stale.ts'
@@ -92,11 +94,7 @@ export interface ToolCallRepositoryParts {
   /** As for every other turn (ST4a). What is over one is refused. */
   readonly limits: MeterOptions
   /** An end that came after the end, or of no call: not written, and counted (CL2). */
-  readonly onIgnored: (end: {
-    readonly threadId: ThreadId
-    readonly turnId: MessageId
-    readonly callId: string
-  }) => void
+  readonly onIgnored: (end: TurnPlace & { readonly callId: string }) => void
 }
 
 export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCallRepository {
@@ -152,12 +150,13 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     ending?: TurnEnding,
   ): Promise<{
     readonly threadId: ThreadId
+    readonly ownerId: OwnerId
     readonly settled: number
     readonly ended: boolean
   } | null> => {
     const found = await store.findTurn(parseMessageId(messageId))
     if (found === null) return null
-    const { threadId } = found
+    const { threadId, ownerId } = found
     let settled = 0
     let ended = false
     await write(threadId, messageId, (turn) => {
@@ -171,7 +170,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       )
       return ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
     })
-    return { threadId, settled, ended }
+    return { threadId, ownerId, settled, ended }
   }
 
   /** One call by its id. The first end stands, and every later one is counted. */
@@ -184,7 +183,8 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     const fits = (call: Call) => call.providerCallId === id
     const done = await settleOpen(messageId, fits, () => outcome)
     if (done !== null && done.settled === 0) {
-      parts.onIgnored({ threadId: done.threadId, turnId: messageId, callId })
+      const { threadId, ownerId } = done
+      parts.onIgnored({ ownerId, threadId, turnId: messageId, callId })
     }
     return (done?.settled ?? 0) > 0
   }

@@ -1,11 +1,12 @@
-import { asSchema, type ModelMessage, type Tool, type ToolApprovalStatus, type ToolSet } from 'ai'
-import type { ThreadId } from '../core/ids.ts'
+import { asSchema, type Tool, type ToolApprovalStatus, type ToolSet } from 'ai'
 import type { Json } from '../core/json.ts'
+import type { CallScope } from './call-scope.ts'
+import { fitContext } from './fit-schema.ts'
 
 /** What the engine needs to know of a tool beyond the AI SDK's `tool()` definition. */
-export interface ToolPolicy {
+export interface ToolPolicy<Context = unknown> {
   /** Whether a person must accept a call before it runs (AP1). */
-  readonly approval?: 'always' | 'never' | ApprovalFunction
+  readonly approval?: 'always' | 'never' | ApprovalFunction<Context>
   /** Safe to run again when nobody knows whether it ran (CR4). Default: not. */
   readonly repeatable?: boolean
   readonly timeoutMs?: number
@@ -13,30 +14,39 @@ export interface ToolPolicy {
   readonly version?: string
 }
 
-export type ApprovalFunction = (input: Json, context: ApprovalContext) => boolean | Promise<boolean>
-
-export interface ApprovalContext {
-  readonly threadId: ThreadId
-  readonly toolCallId: string
-  readonly messages: ModelMessage[]
-}
+export type ApprovalFunction<Context = unknown> = (
+  input: Json,
+  scope: CallScope<Context>,
+) => boolean | Promise<boolean>
 
 /** As in `streamText`: a status per tool, or a function of the call. */
-export type ToolApproval =
-  | Readonly<Record<string, ToolApprovalStatus | ToolApprovalFunction>>
-  | ((options: {
-      readonly toolCall: { toolName: string; toolCallId: string; input: Json }
-      readonly messages: ModelMessage[]
-    }) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>)
+export type ToolApproval<Context = unknown> =
+  | Readonly<Record<string, ToolApprovalStatus | ToolApprovalFunction<Context>>>
+  | ((
+      options: CallScope<Context> & {
+        readonly toolCall: { toolName: string; toolCallId: string; input: Json }
+        readonly tools: ToolSet
+        readonly toolsContext: Readonly<Record<string, unknown>>
+        /** The agent's `context`, by the SDK's name. */
+        readonly runtimeContext: Context
+      },
+    ) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>)
 
-type ToolApprovalFunction = (
+type ToolApprovalFunction<Context> = (
   input: Json,
-  options: { readonly toolCallId: string; readonly messages: ModelMessage[] },
+  options: CallScope<Context> & {
+    /** What the tool itself gets as its `context`. */
+    readonly toolContext: unknown
+    /** The agent's `context`, by the SDK's name. */
+    readonly runtimeContext: Context
+  },
 ) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>
 
-export interface ToolCallToJudge extends ApprovalContext {
+/** A call with the agent's own context. */
+export interface ToolCallToJudge {
   readonly name: string
   readonly input: Json
+  readonly scope: CallScope
 }
 
 export type ApprovalVerdict =
@@ -44,7 +54,7 @@ export type ApprovalVerdict =
   | { readonly kind: 'ask' }
   | { readonly kind: 'approved' | 'denied'; readonly reason?: string }
 
-/** The toolbox of one engine: the SDK's tools, and what policies say of them. */
+/** The toolbox of one agent: the SDK's tools, and what policies say of them. */
 export interface Toolbox {
   readonly tools: ToolSet
   readonly find: (name: string) => Tool | undefined
@@ -53,6 +63,10 @@ export interface Toolbox {
   /** The provider runs it, and may give its result in a later step than the one that called it. */
   readonly isDeferred: (name: string) => boolean
   readonly policyOf: (name: string) => ToolPolicy
+  /** What the tool gets as its context. Rejects if it does not fit the tool's `contextSchema`: then nothing may run. */
+  readonly contextOf: (name: string) => unknown
+  /** The same of every tool, unchecked: for descriptions that are functions. */
+  readonly contexts: Readonly<Record<string, unknown>>
   readonly judge: (call: ToolCallToJudge) => ApprovalVerdict | Promise<ApprovalVerdict>
 }
 
@@ -61,23 +75,50 @@ const withSchemas = (tools: ToolSet): ToolSet =>
   Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => [
       name,
-      { ...tool, inputSchema: asSchema(tool.inputSchema) },
+      { ...tool, inputSchema: convert(tool.inputSchema) },
     ]),
   )
 
-export function createToolbox(
-  tools: ToolSet,
-  policies: Readonly<Record<string, ToolPolicy>>,
-  toolApproval: ToolApproval | undefined,
-): Toolbox {
+type AnySchema = Parameters<typeof asSchema>[0]
+
+// By the schema: an agent that is made for each turn most often has the same tools.
+const converted = new WeakMap<object, ReturnType<typeof asSchema>>()
+
+function convert(schema: AnySchema): ReturnType<typeof asSchema> {
+  if (schema === undefined) return asSchema(schema)
+  const known = converted.get(schema) ?? asSchema(schema)
+  converted.set(schema, known)
+  return known
+}
+
+export interface ToolboxParts {
+  readonly tools: ToolSet
+  readonly policies: Readonly<Record<string, ToolPolicy>>
+  readonly toolApproval: ToolApproval | undefined
+  readonly context: unknown
+  readonly toolsContext: Readonly<Record<string, unknown>>
+}
+
+export function createToolbox(parts: ToolboxParts): Toolbox {
+  const { tools, policies, toolApproval, context, toolsContext } = parts
   // A model may call a tool `constructor`: only what the host put in counts.
   const own = <Value>(record: Readonly<Record<string, Value>>, name: string) =>
     Object.hasOwn(record, name) ? record[name] : undefined
   const find = (name: string): Tool | undefined => own(tools as Record<string, Tool>, name)
   const policyOf = (name: string): ToolPolicy => own(policies, name) ?? {}
+  const givenTo = (name: string): unknown =>
+    find(name)?.contextSchema !== undefined || Object.hasOwn(toolsContext, name)
+      ? own(toolsContext, name)
+      : context
+  const contextOf = (name: string): unknown => {
+    const schema = find(name)?.contextSchema
+    return schema === undefined ? givenTo(name) : fitContext(name, schema, givenTo(name))
+  }
 
   return {
     tools: withSchemas(tools),
+    contextOf,
+    contexts: Object.fromEntries(Object.keys(tools).map((name) => [name, givenTo(name)])),
     find,
     policyOf,
     isExecutable: (name) => typeof find(name)?.execute === 'function',
@@ -100,27 +141,34 @@ export function createToolbox(
     const { approval } = policyOf(call.name)
     if (approval !== undefined) {
       const asks =
-        typeof approval === 'function' ? await approval(call.input, call) : approval === 'always'
+        typeof approval === 'function'
+          ? await approval(call.input, call.scope)
+          : approval === 'always'
       return { kind: asks ? 'ask' : 'free' }
     }
     const status = await askSdk(call)
     if (status !== undefined) return toVerdict(status)
     const needs = find(call.name)?.needsApproval
     const asks =
-      typeof needs === 'function'
-        ? await needs(call.input, { ...call, context: undefined as never })
-        : needs === true
+      typeof needs === 'function' ? await needs(call.input, await toolScope(call)) : needs === true
     return { kind: asks ? 'ask' : 'free' }
   }
 
   async function askSdk(call: ToolCallToJudge): Promise<ToolApprovalStatus> {
     if (toolApproval === undefined) return undefined
-    const { name: toolName, toolCallId, input, messages } = call
+    const { name: toolName, input, scope } = call
     if (typeof toolApproval === 'function') {
-      return toolApproval({ toolCall: { toolName, toolCallId, input }, messages })
+      const toolCall = { toolName, toolCallId: scope.toolCallId, input }
+      return toolApproval({ ...scope, toolCall, tools, toolsContext, runtimeContext: context })
     }
     const rule = own(toolApproval, toolName)
-    return typeof rule === 'function' ? rule(input, { toolCallId, messages }) : rule
+    if (typeof rule !== 'function') return rule
+    const toolContext = await contextOf(toolName)
+    return rule(input, { ...scope, toolContext, runtimeContext: context })
+  }
+
+  async function toolScope({ name, scope }: ToolCallToJudge): Promise<CallScope<never>> {
+    return { ...scope, context: (await contextOf(name)) as never }
   }
 }
 
@@ -134,3 +182,11 @@ function toVerdict(status: Exclude<ToolApprovalStatus, undefined>): ApprovalVerd
   }
   return { kind: type === 'user-approval' ? 'ask' : 'free' }
 }
+
+export const noToolbox: Toolbox = createToolbox({
+  tools: {},
+  policies: {},
+  toolApproval: undefined,
+  context: undefined,
+  toolsContext: {},
+})

@@ -1,18 +1,43 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
-import type { Attributes, Span, Tracer } from '@opentelemetry/api'
+import type { Attributes, Context, Link, Span, SpanContext, Tracer } from '@opentelemetry/api'
 import { assertNever } from '../core/assert-never.ts'
+import { checkOptions, flag, text } from '../core/check-options.ts'
+import type { Call } from '../core/call.ts'
+import { callsOf } from '../core/message.ts'
+import type { TurnPlace } from './call-scope.ts'
+import {
+  callArguments,
+  callResult,
+  inputMessages,
+  modelAttributes,
+  outputMessages,
+  toFinishReasonName,
+  usageAttributes,
+} from './gen-ai-attributes.ts'
 import type { Hooks, LifecycleEvent } from './hooks.ts'
 
 type Api = typeof OpenTelemetry
 
+export interface TraceOptions {
+  /**
+   * Whether what was said is in the spans too: what the model was sent and answered, and the arguments and results of
+   * calls. It may be personal, and goes wherever the spans go.
+   * @default false
+   */
+  readonly content?: boolean
+  /** `gen_ai.agent.name`, and in the name of a turn's span. @default none */
+  readonly agentName?: string
+}
+
 /**
- * Hooks that make OpenTelemetry spans: one for each time a turn runs, and in it one for each step and
- * each call. They say what happened and how long it took, never what was said. Where
- * `@opentelemetry/api` is not installed they do nothing.
+ * Hooks that make OpenTelemetry spans after the semantic conventions for generative AI: `invoke_agent` for each time a turn
+ * runs, and in it `chat` for each step and `execute_tool` for each call. A turn that is resumed or taken over, on whatever
+ * server, goes on in the trace that it began in. Where `@opentelemetry/api` is not installed they do nothing.
  */
-export async function traceHooks(): Promise<Hooks> {
+export async function traceHooks(options: TraceOptions = {}): Promise<Hooks> {
+  checkOptions('traceHooks', options, { content: flag('false'), agentName: text('none') })
   const api = await loadApi()
-  return api === null ? () => {} : createTraceHooks(api)
+  return api === null ? () => {} : createTraceHooks(api, options)
 }
 
 async function loadApi(): Promise<Api | null> {
@@ -29,69 +54,179 @@ async function loadApi(): Promise<Api | null> {
 interface OpenTurn {
   readonly span: Span
   /** Steps and calls that are under way. */
-  readonly inside: Map<string, Span>
+  readonly inside: Map<string, OpenPart>
 }
 
-function createTraceHooks(api: Api): Hooks {
+interface OpenPart {
+  readonly span: Span
+  readonly startedAt: number
+  /** What its metrics are counted by. */
+  readonly labels: Attributes
+}
+
+function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions): Hooks {
   const turns = new Map<string, OpenTurn>()
   // Asked for each time: a host may set its tracer up after the engine.
   const tracer = (): Tracer => api.trace.getTracer('holdfast')
+  const histogram = (name: string, unit: string) =>
+    api.metrics.getMeter('holdfast').createHistogram(name, { unit })
 
-  const fail = (span: Span | undefined, type: string) => {
-    span?.setAttribute('error.type', type)
-    span?.setStatus({ code: api.SpanStatusCode.ERROR, message: type })
+  const fail = (span: Span, type: string) => {
+    span.setAttribute('error.type', type)
+    span.setStatus({ code: api.SpanStatusCode.ERROR, message: type })
   }
 
-  const startTurn = (event: Extract<LifecycleEvent, { readonly type: 'turn-started' }>) => {
-    endTurn(keyOf(event))
-    const attributes = { ...placeOf(event), 'holdfast.turn.start': event.how }
-    const span = tracer().startSpan('holdfast.turn', { attributes })
-    turns.set(keyOf(event), { span, inside: new Map() })
+  const startTurn = (place: TurnPlace, parent: Context, links: Link[]): Span => {
+    endTurn(keyOf(place))
+    const span = tracer().startSpan(
+      agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`,
+      {
+        kind: api.SpanKind.INTERNAL,
+        attributes: {
+          ...placeOf(place),
+          'gen_ai.operation.name': 'invoke_agent',
+          // Of the first model that is asked, as soon as that is known.
+          'gen_ai.provider.name': 'holdfast.unknown',
+          'user.id': place.ownerId,
+          ...(agentName !== undefined && { 'gen_ai.agent.name': agentName }),
+        },
+        links,
+      },
+      parent,
+    )
+    turns.set(keyOf(place), { span, inside: new Map() })
+    return span
+  }
+
+  /** A turn that was opened when it was stored has its span; any other goes on in the trace that it began in. */
+  const onTurnStarted = (event: EventOf<'turn-started'>) => {
+    const opened = event.how === 'sent' ? turns.get(keyOf(event))?.span : undefined
+    const span = opened ?? resumeTrace(event)
+    span.setAttribute('holdfast.turn.start', event.how)
+  }
+
+  const resumeTrace = (event: EventOf<'turn-started'>): Span => {
+    const active = api.context.active()
+    const origin = parseTraceparent(event.trace)
+    if (origin === undefined) return startTurn(event, active, [])
+    // The request that brought it on is of another trace: a decision, or nothing at all where a run is taken over.
+    const cause = api.trace.getSpanContext(active)
+    const links = [origin, ...(cause === undefined ? [] : [cause])].map((context) => ({ context }))
+    return startTurn(event, api.trace.setSpanContext(api.ROOT_CONTEXT, origin), links)
   }
 
   const endTurn = (key: string, attributes: Attributes = {}, errorType?: string) => {
     const turn = turns.get(key)
     if (turn === undefined) return
     turns.delete(key)
-    for (const span of turn.inside.values()) span.end()
+    for (const { span } of turn.inside.values()) span.end()
     turn.span.setAttributes(attributes)
     if (errorType !== undefined) fail(turn.span, errorType)
     turn.span.end()
   }
 
-  const startInside = (event: EventOfTurn, id: string, name: string, more: Attributes) => {
+  const startInside = (
+    event: TurnPlace,
+    id: string,
+    name: string,
+    kind: OpenTelemetry.SpanKind,
+    labels: Attributes,
+    more: Attributes,
+  ) => {
     const turn = turns.get(keyOf(event))
     if (turn === undefined) return
     const parent = api.trace.setSpan(api.context.active(), turn.span)
-    const attributes = { ...placeOf(event), ...more }
-    turn.inside.set(id, tracer().startSpan(name, { attributes }, parent))
+    const attributes = { ...placeOf(event), 'user.id': event.ownerId, ...labels, ...more }
+    const span = tracer().startSpan(name, { kind, attributes }, parent)
+    turn.inside.set(id, { span, startedAt: performance.now(), labels })
   }
 
-  const endInside = (event: EventOfTurn, id: string, attributes: Attributes, error?: string) => {
+  const endInside = (event: TurnPlace, id: string, attributes: Attributes, error?: string) => {
     const inside = turns.get(keyOf(event))?.inside
-    const span = inside?.get(id)
+    const part = inside?.get(id)
+    if (part === undefined) return
     inside?.delete(id)
-    span?.setAttributes(attributes)
-    if (error !== undefined) fail(span, error)
-    span?.end()
+    part.span.setAttributes(attributes)
+    if (error !== undefined) fail(part.span, error)
+    part.span.end()
+    const seconds = (performance.now() - part.startedAt) / 1_000
+    const labels = { ...part.labels, ...(error !== undefined && { 'error.type': error }) }
+    histogram('gen_ai.client.operation.duration', 's').record(seconds, labels)
   }
 
-  return (event) => {
+  const onStepStarted = (event: EventOf<'step-started'>) => {
+    const { step, modelId } = event
+    const model = modelAttributes(event)
+    turns.get(keyOf(event))?.span.setAttributes(model)
+    const labels = { 'gen_ai.operation.name': 'chat', ...model }
+    const name = modelId === '' ? 'chat' : `chat ${modelId}`
+    startInside(event, `step ${step}`, name, api.SpanKind.CLIENT, labels, {
+      'gen_ai.request.stream': true,
+      'holdfast.step': step,
+    })
+  }
+
+  const onStepEnded = (event: EventOf<'step-ended'>) => {
+    const { step, finishReason, usage, model } = event
+    const id = `step ${step}`
+    const labels = turns.get(keyOf(event))?.inside.get(id)?.labels
+    const said = event.turn?.().steps[step]
+    const hasFailed = finishReason === 'error'
+    endInside(
+      event,
+      id,
+      {
+        'gen_ai.response.finish_reasons': [toFinishReasonName(finishReason)],
+        ...(model !== undefined && { 'gen_ai.response.model': model }),
+        ...usageAttributes(usage),
+        ...(content && inputMessages(event.prompt?.() ?? [])),
+        ...(content && said !== undefined && outputMessages(said, finishReason)),
+      },
+      hasFailed ? 'model-failed' : undefined,
+    )
+    if (labels === undefined) return
+    const tokens = histogram('gen_ai.client.token.usage', '{token}')
+    const count = (type: string, value: number | undefined) => {
+      if (value !== undefined) tokens.record(value, { ...labels, 'gen_ai.token.type': type })
+    }
+    count('input', usage?.inputTokens)
+    count('output', usage?.outputTokens)
+  }
+
+  const findCall = (event: EventOf<'call-started' | 'call-ended'>): Call | undefined => {
+    const turn = content ? event.turn?.() : undefined
+    return turn && [...callsOf(turn)].find(({ id }) => id === event.callId)
+  }
+
+  const onCallStarted = (event: EventOf<'call-started'>) => {
+    const { callId, name } = event
+    const call = findCall(event)
+    const labels = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name }
+    startInside(event, callId, `execute_tool ${name}`, api.SpanKind.INTERNAL, labels, {
+      'gen_ai.tool.call.id': callId,
+      'gen_ai.tool.type': 'function',
+      ...(call !== undefined && callArguments(call)),
+    })
+  }
+
+  const onEvent = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'committed':
       case 'recovery-failed':
       case 'failed':
         return
       case 'turn-started':
-        return startTurn(event)
+        return onTurnStarted(event)
       case 'turn-paused':
         return endTurn(keyOf(event), { 'holdfast.turn.waiting_for': event.waitingFor })
       case 'turn-ended':
         return endTurn(
           keyOf(event),
-          { 'holdfast.turn.ending': event.ending },
+          { 'holdfast.turn.ending': event.ending, ...usageAttributes(event.totals.usage) },
           event.ending === 'failed' ? (event.error?.code ?? 'failed') : undefined,
         )
+      case 'turn-handed-over':
+        return endTurn(keyOf(event), { 'holdfast.turn.ending': 'handed-over' })
       case 'turn-lost':
         return endTurn(
           keyOf(event),
@@ -99,16 +234,9 @@ function createTraceHooks(api: Api): Hooks {
           event.error === undefined ? undefined : 'lost',
         )
       case 'step-started':
-        return startInside(event, `step ${event.step}`, 'holdfast.step', {
-          'holdfast.step': event.step,
-        })
+        return onStepStarted(event)
       case 'step-ended':
-        return endInside(
-          event,
-          `step ${event.step}`,
-          { 'holdfast.step.finish_reason': event.finishReason },
-          event.finishReason === 'error' ? 'model-failed' : undefined,
-        )
+        return onStepEnded(event)
       case 'model-retried':
         turns.get(keyOf(event))?.span.addEvent('holdfast.model_retried', {
           'holdfast.retry.attempt': event.attempt,
@@ -117,38 +245,67 @@ function createTraceHooks(api: Api): Hooks {
         })
         return
       case 'call-started':
-        return startInside(event, event.callId, 'holdfast.call', {
-          'holdfast.call.id': event.callId,
-          'holdfast.tool.name': event.name,
-        })
-      case 'call-ended':
+        return onCallStarted(event)
+      case 'call-ended': {
+        const { callId, state, outcome } = event
         return endInside(
           event,
-          event.callId,
-          { 'holdfast.call.state': event.state },
-          event.state === 'failed' ? 'tool-failed' : undefined,
+          callId,
+          {
+            'holdfast.call.state': state,
+            ...(content && outcome !== undefined && callResult(outcome())),
+          },
+          state === 'failed' ? 'tool-failed' : undefined,
         )
+      }
       case 'outcome-unknown':
         turns.get(keyOf(event))?.span.addEvent('holdfast.outcome_unknown', {
-          'holdfast.call.id': event.callId,
+          'gen_ai.tool.call.id': event.callId,
         })
         return
       case 'end-ignored':
         turns.get(keyOf(event))?.span.addEvent('holdfast.end_ignored', {
-          'holdfast.call.id': event.callId,
+          'gen_ai.tool.call.id': event.callId,
         })
         return
       default:
         assertNever(event)
     }
   }
+
+  return Object.assign(onEvent, {
+    openTrace(place: TurnPlace) {
+      const span = startTurn(place, api.context.active(), [])
+      return {
+        traceparent: toTraceparent(span.spanContext()),
+        // Never ended, so never sent: nothing happened.
+        discard: () => void turns.delete(keyOf(place)),
+      }
+    },
+    inside<Result>(part: Parameters<Exclude<Hooks['inside'], undefined>>[0], work: () => Result) {
+      const id = 'callId' in part ? part.callId : `step ${part.step}`
+      const open = turns.get(keyOf(part))?.inside.get(id)
+      if (open === undefined) return work()
+      return api.context.with(api.trace.setSpan(api.context.active(), open.span), work)
+    },
+  })
 }
 
-type EventOfTurn = Extract<LifecycleEvent, { readonly turnId: unknown }>
+type EventOf<Type> = Extract<LifecycleEvent, { readonly type: Type }>
 
-const keyOf = ({ threadId, turnId }: EventOfTurn): string => `${threadId} ${turnId}`
+const keyOf = ({ threadId, turnId }: TurnPlace): string => `${threadId} ${turnId}`
 
-const placeOf = ({ threadId, turnId }: EventOfTurn): Attributes => ({
-  'holdfast.thread.id': threadId,
+const placeOf = ({ threadId, turnId }: TurnPlace): Attributes => ({
+  'gen_ai.conversation.id': threadId,
   'holdfast.turn.id': turnId,
 })
+
+const toTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+
+function parseTraceparent(said: string | undefined): SpanContext | undefined {
+  const match = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(said ?? '')
+  if (match === null) return undefined
+  const [, traceId = '', spanId = '', flags = ''] = match
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
+}

@@ -1,4 +1,4 @@
-import type { LanguageModelStreamPart, TextStreamPart, ToolSet } from 'ai'
+import type { TextStreamPart, ToolSet } from 'ai'
 import { type Call, type CallOrigin, type CallOutcome, isOpenCall } from '../core/call.ts'
 import { errorTextOfThrown } from '../core/error-text.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
@@ -7,10 +7,11 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { ModelPart } from './model-part.ts'
 import { toJson, toResultJson } from './to-json.ts'
 
 /** What the AI SDK's single model call, or its whole `streamText` loop, emits. */
-export type SdkPart = LanguageModelStreamPart<ToolSet> | TextStreamPart<ToolSet>
+export type SdkPart = ModelPart | TextStreamPart<ToolSet>
 
 /** The border between the SDK's words and ours. It keeps which of our ids stand for which of theirs. */
 export interface PartTranslator {
@@ -26,6 +27,8 @@ export interface PartTranslator {
   find(toolCallId: string): Call | undefined
   /** The block that a piece of text goes on with, where that is all there is to say of it. */
   blockOf(part: SdkText): string | undefined
+  /** From now on text with this id goes on with a block that is there already. */
+  adopt(id: string, block: string): void
   /** The step is over, and its texts with it: what comes of the same id begins another text. */
   endStep(): void
   /** Calls that were begun and have not become whole. */
@@ -39,6 +42,8 @@ export type SdkCall = Extract<SdkPart, { readonly type: 'tool-call' }>
 export interface TranslatorOptions {
   readonly turnId: MessageId
   readonly step: number
+  /** How many blocks the step has had: the next one is not to have the name of one of them. @default 0 */
+  readonly blocksBefore?: number
   readonly now: () => number
   readonly newCallId: (providerCallId: string) => CallId
   /** The turn with all that has been pushed: results are matched with the calls that are in it. */
@@ -59,7 +64,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
   const recorded = new Set<CallId>()
   const begun = new Set<CallId>()
   const earlyParts = new Map<string, SdkEnd[]>()
-  let nextBlock = 0
+  let nextBlock = options.blocksBefore ?? 0
 
   const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
@@ -180,6 +185,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
     originOf,
     blockOf,
     find,
+    adopt: (id, block) => void blocks.text.set(id, block),
     endStep() {
       blocks.text.clear()
       blocks.reasoning.clear()

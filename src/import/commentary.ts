@@ -2,7 +2,16 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { isOurCall } from './call-outcome.ts'
 import { readChatCall } from './old-call.ts'
-import { callListOf, callLists, dateOf, fieldOf, idOf, partListOf, textOf } from './old-fields.ts'
+import {
+  callListOf,
+  callLists,
+  dateOf,
+  fieldOf,
+  idOf,
+  listOf,
+  partListOf,
+  textOf,
+} from './old-fields.ts'
 import type { Mend, OldPart, OldStep, OldTurn } from './old-message.ts'
 
 /** A message with `toolCalls` beside its content, and with commentary in either or in both (LE3). */
@@ -14,7 +23,7 @@ export function readCommentaryMessage(message: JsonObject, at: number, mend: Men
   const commentary = calls.map((call) => textOf(call, 'commentary') ?? '')
   const answer = isExact ? content : stripCommentary(content, commentary)
   if (answer !== content) mend('Commentary stood at the start of the content: it was taken out.')
-  const steps = toSteps(calls, at, isExact, mend)
+  const steps = addDrafts(toSteps(calls, at, isExact, mend), readDrafts(message))
   return withDefined(
     {
       kind: 'turn',
@@ -22,6 +31,28 @@ export function readCommentaryMessage(message: JsonObject, at: number, mend: Men
     } as const,
     { id: idOf(message, 'id'), at: dateOf(message), metadata: fieldOf(message, 'metadata') },
   )
+}
+
+/** Attempts that were broken off, as `projectChatMessage` writes them (AG8). */
+const readDrafts = (message: JsonObject): readonly OldStep[] =>
+  listOf(message, 'drafts').flatMap((draft): readonly OldStep[] => {
+    const text = isJsonObject(draft) ? (textOf(draft, 'text') ?? '') : ''
+    const index = isJsonObject(draft) ? fieldOf(draft, 'step') : undefined
+    if (text.trim() === '') return []
+    const step = { parts: [{ type: 'text', text }], flaw: 'draft' } as const
+    return [withDefined(step, { index: typeof index === 'number' ? index : undefined })]
+  })
+
+/** Each before the first step that came after it. */
+function addDrafts(steps: readonly OldStep[], drafts: readonly OldStep[]): readonly OldStep[] {
+  if (drafts.length === 0) return steps
+  const isBefore = (left: OldStep, right: OldStep) => (left.index ?? 0) < (right.index ?? 0)
+  const merged = [...steps]
+  for (const draft of drafts) {
+    const at = merged.findIndex((step) => isBefore(draft, step))
+    merged.splice(at === -1 ? merged.length : at, 0, draft)
+  }
+  return merged
 }
 
 const textOfParts = (parts: readonly Json[]): string =>

@@ -79,6 +79,7 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
     {
       at: dates.length === 0 ? undefined : Math.min(...dates),
       metadata: first.metadata ?? second.metadata,
+      choices: first.choices ?? second.choices,
       isComplete: second.isComplete ?? first.isComplete,
     },
   )
@@ -158,7 +159,12 @@ function takeOver(
   })
   return withDefined(
     { ...read, steps },
-    { id: stored.id, at: stored.at ?? read.at, metadata: stored.metadata ?? read.metadata },
+    {
+      id: stored.id,
+      at: stored.at ?? read.at,
+      metadata: stored.metadata ?? read.metadata,
+      choices: stored.choices ?? read.choices,
+    },
   )
 }
 

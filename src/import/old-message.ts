@@ -22,6 +22,8 @@ export interface OldTurn {
   readonly otherIds?: readonly string[]
   readonly at?: number
   readonly metadata?: Json
+  /** Only of what is stored here: data from outside has not been checked (AG2). */
+  readonly choices?: Json
   readonly steps: readonly OldStep[]
   /** Where the data says how it ended; otherwise that is seen from its steps. */
   readonly ending?: TurnEnding

@@ -16,9 +16,10 @@ export function toOldMessage(message: Message): OldMessage {
   return withDefined({ kind: 'user', id, at, role, parts } as const, { metadata })
 }
 
-function toOldTurn({ id, createdAt: at, metadata, steps, progress }: Turn): OldTurn {
+function toOldTurn({ id, createdAt: at, metadata, choices, steps, progress }: Turn): OldTurn {
   return withDefined({ kind: 'turn', id, at, steps: steps.map(toOldStep) } as const, {
     metadata,
+    choices,
     ending: progress.status === 'ended' ? progress.ending : undefined,
   })
 }

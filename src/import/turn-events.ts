@@ -33,6 +33,7 @@ export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEv
   add(
     withDefined({ type: 'turn-started', replyTo: place.replyTo } as const, {
       metadata: old.metadata,
+      choices: old.choices,
     }),
   )
   let index = -1

@@ -3,7 +3,7 @@ import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { addMissingContent, toSteps } from './steps.ts'
 import { dateOf, fieldOf, idOf, objectOf, partListOf, textOf } from './old-fields.ts'
-import type { Mend, OldTurn } from './old-message.ts'
+import type { Mend, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { readParts } from './message-parts.ts'
 import { plainContext } from './old-call.ts'
 
@@ -16,7 +16,10 @@ export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldT
   )
   const content = textOf(message, 'content') ?? ''
   return withDefined(
-    { kind: 'turn', steps: addMissingContent(toSteps(read, 'loose'), content) } as const,
+    {
+      kind: 'turn',
+      steps: addMissingContent(toSteps(read, 'loose').map(readAttempt), content),
+    } as const,
     {
       id: idOf(message, 'id'),
       at: dateOf(message),
@@ -24,6 +27,22 @@ export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldT
       ending: readNote(parts.findLast(isNote)),
     },
   )
+}
+
+/** A text that says it is of an attempt that was broken off and made again (AG8). */
+const isAttempt = (part: OldPart): boolean =>
+  part.type === 'text' &&
+  textOf(objectOf(part.providerMetadata ?? {}, 'holdfast') ?? {}, 'attempt') === 'abandoned'
+
+function readAttempt(step: OldStep): OldStep {
+  if (!step.parts.some(isAttempt)) return step
+  const parts = step.parts.map((part): OldPart => {
+    if (!isAttempt(part) || part.type !== 'text') return part
+    const { providerMetadata = {}, ...text } = part
+    const { holdfast: _, ...rest } = providerMetadata
+    return Object.keys(rest).length === 0 ? text : { ...text, providerMetadata: rest }
+  })
+  return { ...step, parts, flaw: 'draft' }
 }
 
 const isNote = (part: Json): boolean =>

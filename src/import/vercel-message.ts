@@ -27,7 +27,16 @@ export function readVercelMessage(message: JsonObject, at: number, mend: Mend): 
   )
   const context = { marksOf: marksFinder(annotations, mend), isExact: own !== undefined, at, mend }
   const content = textOf(message, 'content') ?? ''
-  const parts = readParts(partsOf(message), context)
+  const attempts = annotations.flatMap((mark) =>
+    textOf(mark, 'attempt') === 'abandoned' ? [fieldOf(mark, 'part')] : [],
+  )
+  const parts = readParts(
+    // What follows a broken attempt is of the next step, also where that is a call.
+    partsOf(message).flatMap((part, index) =>
+      attempts.includes(index) ? [part, { type: 'step-start' }] : [part],
+    ),
+    context,
+  )
   const steps = own === undefined ? toSteps(parts, 'loose') : readExactSteps(parts, content)
   const whole = addListedCalls(steps, readInvocations(message, context))
   return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
@@ -59,7 +68,7 @@ function metadataOf(message: JsonObject): Json | undefined {
 }
 
 const ourMarks =
-  /^(?:toolCallId|tool_call_id|messageId|message_id|validated|isComplete|is_complete|isError)$/
+  /^(?:toolCallId|tool_call_id|messageId|message_id|validated|isComplete|is_complete|isError|part|attempt)$/
 
 const isOurs = (mark: Json): boolean =>
   isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name))

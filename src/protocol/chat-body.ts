@@ -22,8 +22,10 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       }
       /** The message that is edited: it and what follows it are replaced. */
       readonly replaces?: MessageId
+      /** What the agent is given (AG2), as it came. */
+      readonly choices?: Json
     }
-  | { readonly kind: 'regenerate'; readonly messageId?: MessageId }
+  | { readonly kind: 'regenerate'; readonly messageId?: MessageId; readonly choices?: Json }
   /** What people and the client's own tools said about calls of a turn. */
   | {
       readonly kind: 'answers'
@@ -54,8 +56,9 @@ export function parseChatBody(body: unknown): ChatRequest {
   const threadId = parseThreadId(body.id)
   const messageId = body.messageId == null ? undefined : parseMessageId(body.messageId)
   const last = lastMessage(body)
+  const { choices } = body
   if (body.trigger === 'regenerate-message') {
-    return withDefined({ kind: 'regenerate', threadId } as const, { messageId })
+    return withDefined({ kind: 'regenerate', threadId } as const, { messageId, choices })
   }
   if (body.trigger !== undefined && body.trigger !== 'submit-message') {
     throw bad('"trigger" is "submit-message" or "regenerate-message".')
@@ -67,7 +70,10 @@ export function parseChatBody(body: unknown): ChatRequest {
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
     { metadata: last.metadata },
   )
-  return withDefined({ kind: 'send', threadId, message } as const, { replaces: messageId })
+  return withDefined({ kind: 'send', threadId, message } as const, {
+    replaces: messageId,
+    choices,
+  })
 }
 
 function lastMessage(body: JsonObject): JsonObject | undefined {
@@ -78,7 +84,8 @@ function lastMessage(body: JsonObject): JsonObject | undefined {
   return last
 }
 
-function parseUserParts(message: JsonObject): readonly UserPart[] {
+/** What a person says: texts and files; a message without either is refused. */
+export function parseUserParts(message: JsonObject): readonly UserPart[] {
   const { content } = message
   const plain = typeof content === 'string' ? [{ type: 'text', text: content }] : undefined
   const parts = message.parts ?? plain

@@ -1,7 +1,8 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import type { ApiOptions } from '../client/api.ts'
 import type { ExternalStore } from '../client/external-store.ts'
-import { createThreadClient, type ThreadClient } from '../client/thread-client.ts'
+import { createThreadClient } from '../client/thread-client.ts'
+import type { ThreadClient } from '../client/thread-snapshot.ts'
 import { createThreadListClient, type ThreadListClient } from '../client/thread-list-client.ts'
 import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-calls-client.ts'
 
@@ -40,15 +41,16 @@ export interface HoldfastProviderProps extends ApiOptions {
  * </HoldfastProvider>
  */
 export function HoldfastProvider({ children, ...api }: HoldfastProviderProps): ReactNode {
-  const { baseUrl, headers, fetch } = api
+  const { baseUrl, basePath, headers, fetch } = api
   const clients = useMemo(
     () =>
       createClients({
         ...(baseUrl === undefined ? {} : { baseUrl }),
+        ...(basePath === undefined ? {} : { basePath }),
         ...(headers === undefined ? {} : { headers }),
         ...(fetch === undefined ? {} : { fetch }),
       }),
-    [baseUrl, headers, fetch],
+    [baseUrl, basePath, headers, fetch],
   )
   return <ClientsContext.Provider value={clients}>{children}</ClientsContext.Provider>
 }

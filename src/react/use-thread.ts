@@ -1,5 +1,5 @@
 import { useMemo, useSyncExternalStore } from 'react'
-import type { ThreadClient, ThreadSnapshot } from '../client/thread-client.ts'
+import type { ThreadClient, ThreadSnapshot } from '../client/thread-snapshot.ts'
 import { useClients } from './holdfast-provider.tsx'
 
 /** What `useThread` returns: the state of the thread, and what can be done with it. */

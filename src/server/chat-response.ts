@@ -21,7 +21,7 @@ export type Reply = (query: Omit<TurnStreamQuery, 'sdk'>) => Response
  */
 export async function withReply(
   context: ServerContext,
-  { url, ownerId }: RouteRequest,
+  { url, ownerId, basePath }: RouteRequest,
   work: (reply: Reply) => Promise<Response>,
 ): Promise<Response> {
   const { holdfast, keepAliveMs, followers, saving, inFlight, reads } = context
@@ -35,7 +35,7 @@ export async function withReply(
   const reply: Reply = (query) => {
     isOpen = true
     // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
-    const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id)
+    const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id, basePath)
     const moves = (signal: AbortSignal) =>
       streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk, lazyHref, gate }, signal)
     return isOld

@@ -7,6 +7,7 @@ import { createFairReads, type FairReads } from './fair-reads.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
+import { mountOf } from './mount-path.ts'
 import type { RouteRequest } from './router.ts'
 import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 
@@ -17,6 +18,8 @@ export interface ServerContext {
   /** Whether people are told apart, so that one must not take away a name that another would use. */
   readonly hasOwners: boolean
   readonly keepAliveMs: number
+  /** What people see and set of a thread's metadata. */
+  readonly threadMetadata: 'hidden' | 'read' | 'write'
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
   readonly saving: SavingWatch
@@ -34,6 +37,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     limits,
     hasOwners: options.authenticate !== undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
+    threadMetadata: options.threadMetadata ?? 'hidden',
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
     saving: createSavingWatch(holdfast),
@@ -41,6 +45,10 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     reads,
   }
 }
+
+/** What the host says, or else where a framework has mounted the handler. */
+export const basePathOf = (request: Request, { basePath }: HandlerOptions): string =>
+  basePath ?? mountOf(request) ?? ''
 
 /** How many of something each owner has open in this process. */
 export interface OwnerCounter {
@@ -91,10 +99,16 @@ export async function findThread(
 
 export async function readOwned(
   { holdfast }: ServerContext,
-  request: RouteRequest,
+  { ownerId }: RouteRequest,
   id: ThreadId,
 ): Promise<ThreadRecord> {
-  return asOwned(await holdfast.store.readThread(id), request)
+  return orNotFound(await holdfast.threads.get(id, { ownerId }))
+}
+
+/** Another owner's thread is as if it were not there (HT2), which is how the library answers. */
+export function orNotFound<Found>(found: Found | null): Found {
+  if (found === null) throw notFound('thread')
+  return found
 }
 
 /** Another owner's thread is as if it were not there (HT2). */

@@ -11,6 +11,11 @@ export function addCorsHeaders(
   response.headers.set('access-control-allow-origin', origin)
   // A page that may call the server may do so as the person who is signed in there, by cookie too.
   response.headers.set('access-control-allow-credentials', 'true')
+  // Without this a page is not shown when it may ask again (429, 503), nor which protocol a stream speaks.
+  response.headers.set(
+    'access-control-expose-headers',
+    'retry-after, x-vercel-ai-ui-message-stream, x-vercel-ai-data-stream',
+  )
   response.headers.append('vary', 'origin')
 }
 

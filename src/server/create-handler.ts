@@ -1,6 +1,7 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { answer } from './answer.ts'
-import { createServerContext } from './context.ts'
+import { basePathOf, createServerContext } from './context.ts'
+import { withoutBasePath } from '../protocol/base-path.ts'
 import { identify, nobody } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { checkHandlerOptions } from './option-rules.ts'
@@ -10,6 +11,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
+import { recoverRoutes } from './routes/recover.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -30,14 +32,22 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...toolCallRoutes(context),
     ...chatRoutes(context),
     ...importRoutes(context),
+    ...recoverRoutes(context, options),
   ]
 
   return (request) =>
     answer(request, options, async (answering) => {
       const { url } = answering
-      const { route, params } = matchRoute(routes, request.method, url.pathname)
+      const basePath = basePathOf(request, options)
+      const path = withoutBasePath(url.pathname, basePath) ?? ''
+      const { route, params } = matchRoute(routes, request.method, path)
       answering.route = route.path
       const ownerId = route.isPublic === true ? nobody : await identify(request, options)
-      return route.handle({ request, url, params, ownerId })
+      try {
+        return await route.handle({ request, url, params, ownerId, basePath })
+      } finally {
+        // Also where the answer is a refusal: a run may have begun, and nobody else keeps the process for it.
+        if (holdfast.running().length > 0) options.waitUntil?.(holdfast.settled())
+      }
     })
 }

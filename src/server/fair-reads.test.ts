@@ -29,6 +29,41 @@ it('[OP7a] lets others work between two reads of one owner', async () => {
   expect(order).toEqual(['first', 'somebody else', 'second'])
 })
 
+it('[OP7a] lets others work between reads that one follower asks for one after the other', async () => {
+  const order: string[] = []
+  const gate = createFairReads(atOnce).gateOf('ana')
+  setImmediate(() => order.push('somebody else'))
+  // Each is asked for only when the one before is done, so that nobody ever waits in a queue.
+  for (const name of ['first', 'second', 'third']) {
+    await gate(async () => void order.push(name))
+    // What a follower does with it: some steps of its own, none of which waits for anything outside.
+    for (let step = 0; step < 10; step++) await Promise.resolve()
+  }
+  expect(order.indexOf('somebody else')).toBe(1)
+})
+
+it('[OP7a] gives the process as much time to others as the reads of one owner took of it', async () => {
+  const reads = createFairReads(atOnce)
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000
+  }
+  const busyMs = 30
+  const ended = await reads.gateOf('ana')(async () => {
+    for (const until = cpuMs() + busyMs; cpuMs() < until;);
+    return performance.now()
+  })
+  const order: string[] = []
+  const again = reads.gateOf('ana')(async () => {
+    order.push('ana')
+    return performance.now()
+  })
+  const other = reads.gateOf('ben')(async () => void order.push('ben'))
+  await other
+  expect((await again) - ended).toBeGreaterThan(busyMs / 2)
+  expect(order).toEqual(['ben', 'ana'])
+})
+
 it('[OP7a] keeps an owner without room waiting, and nobody else', async () => {
   const full = new Set(['ana'])
   const reads = createFairReads((owner) => !full.has(owner))

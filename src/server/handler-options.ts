@@ -30,6 +30,32 @@ export interface HandlerOptions {
    * @default false
    */
   readonly trustProxy?: boolean
+  /**
+   * Keeps the process alive for a promise, where the platform ends or freezes it after an answer (OP4): it is called after
+   * every request that left a run under way. Such as `waitUntil` of `@vercel/functions`.
+   * @default none: a run lives as long as the process does
+   */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+  /**
+   * Switches `POST /api/recover` on, which carries on what other processes handed over or left behind, and is called with
+   * `Authorization: Bearer <secret>`: at least 16 characters. Nobody's sign-in is asked for there.
+   * @default none: the route is 404
+   */
+  readonly recoverSecret?: string
+  /**
+   * The path that all routes stand under, as clients see it: with `/chat/v1` the list of threads is at
+   * `/chat/v1/api/threads`, and every address that is given out begins so. `''` and `'/'` are none. What is not under it is
+   * 404. Clients are given the same.
+   * @default none; behind `toNodeHandler` in Express, the path that it is mounted at
+   */
+  readonly basePath?: string
+  /**
+   * What people see of the metadata that the host keeps with their threads: nothing, `metadata` in each thread (`read`),
+   * or that and the right to set it when they make or change a thread (`write`). Whoever sets it without that right is
+   * told 403, and nothing is changed.
+   * @default 'hidden'
+   */
+  readonly threadMetadata?: 'hidden' | 'read' | 'write'
   /** What one request or one owner may take; those that are not named keep their default. */
   readonly limits?: Partial<Limits>
   /**

@@ -11,6 +11,8 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-request': 400,
   'bad-option': 500,
   'no-model': 409,
+  'bad-choices': 400,
+  'agent-failed': 503,
   backend: 502,
   'other-history': 409,
   conflict: 409,
@@ -28,8 +30,11 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'store-replaced': 503,
 }
 
-/** What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. */
-const retryAfterSeconds = 5
+/**
+ * What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. A database that is away,
+ * or a server that is going, is asked for again soon: another server may answer.
+ */
+const retryAfterSeconds: Readonly<Record<number, string>> = { 429: '5', 503: '1' }
 
 /** Says what the address does take. */
 export class MethodNotAllowed extends ApiError {
@@ -50,10 +55,11 @@ export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
+  const retryAfter = retryAfterSeconds[status]
   const headers = {
     ...safetyHeaders,
     ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
-    ...(status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {}),
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
   }
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
@@ -65,6 +71,7 @@ function toAnswer(error: unknown): ApiError {
   }
   const status = statuses[error.code]
   const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''
-  const message = status < 500 ? error.message : `The database cannot be used right now.${unstored}`
+  const isOurs = status < 500 || error.code === 'agent-failed'
+  const message = isOurs ? error.message : `The database cannot be used right now.${unstored}`
   return new ApiError(status, error.code, message)
 }

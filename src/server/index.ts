@@ -4,6 +4,13 @@ export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts
 export { defaultForwardHeaders, type ForwardHeaders } from './ask-backend.ts'
 export type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 export { listen, type Listening, toNodeListener } from './node-listener.ts'
+export {
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  type NodeHandler,
+  type NodeRequest,
+  toNodeHandler,
+} from './node-handler.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
 export { translateDataStream, type TranslateOptions } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'

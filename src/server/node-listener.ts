@@ -4,11 +4,13 @@ import type { Writable } from 'node:stream'
 import { checkOptions } from '../core/check-options.ts'
 import { type ByteStream, byteStreamOf } from '../engine/byte-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { toBasePath } from '../protocol/base-path.ts'
 import type { Handler } from './create-handler.ts'
 import { toErrorResponse } from './http-error.ts'
 import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 import { logToStandardError } from './log-error.ts'
 import { listenRules, nodeListenerRules } from './option-rules.ts'
+import { rememberMount } from './mount-path.ts'
 import { rememberPeer } from './peer-address.ts'
 import { refuseSocket } from './refuse-socket.ts'
 import { parseHost } from './request-host.ts'
@@ -61,8 +63,7 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
 }
 
 /**
- * A web-standard handler as a listener of Node's own HTTP server, and as a middleware of what is built on
- * it, such as Express. Mount it before anything that reads bodies. The handler learns from it who is at the other
+ * A web-standard handler as a listener of Node's own HTTP server. In a framework that is built on it: `toNodeHandler`. The handler learns from it who is at the other
  * end of the socket, which a `Request` alone does not say (see `authenticate`).
  *
  * @example
@@ -74,21 +75,33 @@ export function toNodeListener(
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   checkOptions('toNodeListener', options, nodeListenerRules)
   const { stallMs = 30_000, onError = logToStandardError } = options
-  return (incoming, outgoing) => void serve(handler, incoming, outgoing, stallMs, onError)
+  return (incoming, outgoing) =>
+    void serve(handler, { incoming, body: undefined }, outgoing, stallMs, onError)
+}
+
+/** A request as Node and what is built on it pass it. */
+export interface NodeArrival {
+  readonly incoming: IncomingMessage & {
+    readonly originalUrl?: unknown
+    readonly baseUrl?: unknown
+  }
+  /** What something before the handler made of the body, where it has read it. */
+  readonly body: unknown
 }
 
 /** Never rejects: a failure is logged and answered, or, once an answer has begun, cuts it off. */
-async function serve(
+export async function serve(
   handler: Handler,
-  incoming: IncomingMessage,
+  arrival: NodeArrival,
   outgoing: ServerResponse,
   stallMs: number,
   onError: (error: unknown) => void,
 ): Promise<void> {
+  const { incoming } = arrival
   const gone = new AbortController()
   outgoing.on('close', () => gone.abort())
   try {
-    await send(await answer(handler, incoming, gone.signal), incoming, outgoing, gone, stallMs)
+    await send(await answer(handler, arrival, gone.signal), incoming, outgoing, gone, stallMs)
   } catch (error) {
     // A client that has gone is no failure of anybody's.
     if (gone.signal.aborted) return
@@ -110,17 +123,20 @@ function report(onError: (error: unknown) => void, error: unknown): void {
 
 async function answer(
   handler: Handler,
-  incoming: IncomingMessage,
+  arrival: NodeArrival,
   signal: AbortSignal,
 ): Promise<Response> {
-  const request = toRequest(incoming, signal)
+  const { incoming } = arrival
+  const request = toRequest(arrival, signal)
   rememberPeer(request, incoming.socket.remoteAddress)
+  const mount = toBasePath(incoming.baseUrl)
+  if (mount !== null && mount !== '') rememberMount(request, mount)
   const response: unknown = await handler(request)
   if (response instanceof Response) return response
   throw new TypeError('The handler returned something that is no Response.')
 }
 
-function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
+function toRequest({ incoming, body }: NodeArrival, signal: AbortSignal): Request {
   const { method = 'GET', headers } = incoming
   const address = addressOf(incoming)
   // What a web-standard request cannot have.
@@ -128,26 +144,43 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     throw new ApiError(400, 'bad-request', 'Bad address.')
   }
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  if (hasBody && incoming.readableDidRead) {
-    throw new TypeError(
-      'Something before Holdfast has read the body of the request. Mount it before express.json() and the like.',
-    )
-  }
+  const isRead = hasBody && incoming.readableDidRead
   return new Request(address, {
     method,
     headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+      value === undefined || (isRead && ofTheBytes.has(name))
+        ? []
+        : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
     signal,
-    ...(hasBody ? { body: toBody(incoming), duplex: 'half' } : {}),
+    ...(isRead ? { body: toReadBody(body) } : {}),
+    ...(hasBody && !isRead ? { body: toBody(incoming), duplex: 'half' } : {}),
   })
+}
+
+/** Headers that say how a body was sent, and are wrong for one that is written anew. */
+const ofTheBytes: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+])
+
+/** The body of a request that a parser before the handler has read, as what it made of it says. */
+function toReadBody(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return body
+  if (body instanceof Uint8Array) return Uint8Array.from(body)
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  if (text !== undefined) return text
+  throw new TypeError(
+    'Something before Holdfast has read the body of the request and left nothing of it. Mount the handler before it; or let it leave what it read in `req.body`, as express.json() does.',
+  )
 }
 
 /**
  * Put together as text: resolved against a base, the path `//name/…` would be an address at another host,
  * and the check of where a request goes (HT4) would be made on a name of the sender's choice.
  */
-function addressOf(incoming: IncomingMessage & { readonly originalUrl?: unknown }): URL | null {
+function addressOf(incoming: NodeArrival['incoming']): URL | null {
   const { headers, rawHeaders, httpVersion, socket } = incoming
   // Express and its kin cut the path that they are mounted at off `url`, and keep the whole one here.
   const path =

@@ -6,11 +6,14 @@ import {
   flag,
   longestTimerMs,
   milliseconds,
+  oneOfWords,
   type OptionTable,
   record,
   text,
   wholeNumber,
 } from '../core/check-options.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { basePathRule, toBasePath } from '../protocol/base-path.ts'
 import type { HandlerOptions, Limits } from './handler-options.ts'
 import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 
@@ -24,6 +27,14 @@ export const handlerRules: OptionTable<HandlerOptions> = {
     default: 'none but its own',
   },
   trustProxy: flag('false'),
+  waitUntil: callback('none: a run lives as long as the process does'),
+  recoverSecret: {
+    range: 'a string of at least 16 characters',
+    fits: (value) => typeof value === 'string' && value.length >= 16,
+    default: 'none: the route is 404',
+  },
+  basePath: basePathRule,
+  threadMetadata: oneOfWords(['hidden', 'read', 'write'], '"hidden"'),
   limits: record('an object of limits', 'see below'),
   keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
   log: callback('the error of a 5xx goes to the standard error'),
@@ -73,15 +84,15 @@ export function checkHandlerOptions(
   checkOptions(where, options, handlerRules, otherNames)
   const { allowedOrigins, limits } = options
   if (limits !== undefined) checkOptions(`${where}, limits`, limits, limitRules)
-  if (allowedOrigins === undefined) return options
-  return {
-    ...options,
-    allowedOrigins: allowedOrigins.map((origin) => {
+  const basePath = toBasePath(options.basePath) ?? undefined
+  return withDefined(options, {
+    basePath,
+    allowedOrigins: allowedOrigins?.map((origin) => {
       const known = toOrigin(origin)
       if (known === null) throw badOption(`${describeValue(origin)} is no origin.`)
       return known
     }),
-  }
+  })
 }
 
 /**

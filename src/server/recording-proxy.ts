@@ -16,7 +16,7 @@ import {
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type Reply, withReply } from './chat-response.ts'
-import { createServerContext, readOwned, type ServerContext } from './context.ts'
+import { basePathOf, createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
@@ -90,7 +90,9 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
     answer(request, options, async (answering) => {
       const { url } = answering
       answering.route = 'recording-proxy'
-      const route = { request, url, params: {}, ownerId: await identify(request, options) }
+      const ownerId = await identify(request, options)
+      const basePath = basePathOf(request, options)
+      const route = { request, url, params: {}, ownerId, basePath }
       return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
         const chat = parseSending(body)
@@ -162,7 +164,11 @@ async function toRecord(
   readonly recorded: RecordRequest
   readonly sent?: Pick<Parameters<Reply>[0], 'sent'>
 }> {
-  if (chat.kind === 'send') return { recorded: await toSend(context, route, chat) }
+  if (chat.kind === 'send') {
+    // The backend was sent the request as it is, and has whatever was chosen.
+    const { choices: _, ...message } = chat
+    return { recorded: await toSend(context, route, message) }
+  }
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs, parts } = chat
   const { ownerId: by } = route

@@ -8,6 +8,8 @@ export interface RouteRequest {
   /** What stood in the place of each `:name`, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly ownerId: OwnerId
+  /** What every address that is given out begins with. */
+  readonly basePath: string
 }
 
 export interface Route {

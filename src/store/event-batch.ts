@@ -92,7 +92,7 @@ export type OutputOf = (callId: CallId) => StoredOutput | undefined
 export function resultOf(body: Json | undefined): CallId | null {
   if (!isJsonObject(body)) return null
   const tellsResult = body.type === 'call-settled' || body.type === 'call-resolved'
-  return tellsResult && typeof body.callId === 'string' ? (body.callId as CallId) : null
+  return tellsResult && typeof body.callId === 'string' ? body.callId : null
 }
 
 export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly LedgerEvent[] =>
@@ -121,7 +121,7 @@ function outputsOf(
   { callId }: JsonObject,
   outputOf: OutputOf,
 ): { readonly output?: CallOutput; readonly modelOutput?: Json } {
-  const stored = typeof callId === 'string' ? outputOf(callId as CallId) : undefined
+  const stored = typeof callId === 'string' ? outputOf(callId) : undefined
   if (stored === undefined) return {}
   const modelOutput = stored.modelOutput === null ? undefined : readStoredJson(stored.modelOutput)
   return withDefined({}, { output: readOutput(stored), modelOutput })

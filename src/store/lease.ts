@@ -14,6 +14,7 @@ export type LeaseUse =
       /** Take it from the holder of this fence even if its lease has not run out. */
       readonly overFence?: number
     }
+  /** With `renewMs: 0` it is handed over: it binds nobody any more, though its holder lives. */
   | { readonly kind: 'hold'; readonly fence: number; readonly renewMs?: number }
   | { readonly kind: 'release'; readonly fence: number }
 
@@ -25,7 +26,7 @@ export interface ThreadHead {
   readonly fence: number
   readonly holder: string | null
   readonly turnId: MessageId | null
-  /** In milliseconds of the store's clock. */
+  /** In milliseconds of the store's clock. 0: handed over. */
   readonly until: number | null
   readonly stopFence: number | null
 }
@@ -58,7 +59,7 @@ export type IsHolderAlive = (holder: string) => boolean | undefined
 export const isHeld = (
   { holder, until }: Pick<ThreadHead, 'holder' | 'until'>,
   { now, isAlive }: LeaseClock,
-): boolean => holder !== null && (isAlive(holder) ?? (until ?? 0) > now())
+): boolean => holder !== null && until !== 0 && (isAlive(holder) ?? (until ?? 0) > now())
 
 /** Where an append stands, and as whom it writes. */
 export interface AppendClaim {
@@ -128,8 +129,11 @@ export function useLease(
       const fence = Math.max(head.fence + 1, newFence())
       return { ...head, fence, holder, turnId, until: Math.ceil(now + ttlMs), stopFence: null }
     }
-    case 'hold':
-      return use.renewMs === undefined ? head : { ...head, until: Math.ceil(now + use.renewMs) }
+    case 'hold': {
+      const { renewMs } = use
+      if (renewMs === undefined) return head
+      return { ...head, until: renewMs === 0 ? 0 : Math.ceil(now + renewMs) }
+    }
     case 'release':
       return { ...head, holder: null, turnId: null, until: null }
     default:

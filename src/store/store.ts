@@ -1,6 +1,7 @@
 import type { Call } from '../core/call.ts'
 import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ThreadRecord } from '../core/thread.ts'
@@ -26,8 +27,13 @@ export interface Store {
   readThread(id: ThreadId): Promise<ThreadRecord | null>
   /** Newest activity first. */
   listThreads(query: ThreadListQuery): Promise<ThreadList>
-  /** Removes all of it; false if there was none. */
-  deleteThread(id: ThreadId): Promise<boolean>
+  /**
+   * Replaces the metadata if it is still what the writer read (compared as JSON text), and changes nothing else: no
+   * seq, no place in the list, no notification.
+   */
+  setThreadMetadata(change: MetadataChange): Promise<'set' | 'stale' | 'no-thread'>
+  /** Removes all of it, and says how much that was; null if there was none. */
+  deleteThread(id: ThreadId): Promise<DeletedThread | null>
 
   /**
    * Group commit: one flush for whatever is waiting in all threads. Each append is stored whole or is
@@ -56,6 +62,12 @@ export interface Store {
    */
   readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /**
+   * The seq of each thread, in one read; a thread that is not there is left out. For a store whose notification of a
+   * commit can be lost for good, as when the process dies between the two: followers are checked by it every few
+   * seconds. A store that loses none has no need of it.
+   */
+  readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
+  /**
    * Retired messages too; of several with one id, the newest (only one of them can be shown).
    * `results`: default `full`.
    */
@@ -76,7 +88,7 @@ export interface Store {
 
   /**
    * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
-   * or not at all while a connection is down: read what is after your last seq, whatever it says.
+   * or not at all (its connection is down, its sender died): read what is after your last seq, whatever it says.
    *
    * `followed`: which threads this listener cares for right now. A store that cannot be told of the changes of
    * other processes asks for those of these threads, with one statement for all; a listener that does not say it
@@ -123,12 +135,26 @@ export interface NewThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** Default: none. */
+  readonly metadata?: JsonObject
   readonly at: number
 }
 export type CreateThreadResult =
   | { readonly kind: 'created' | 'exists'; readonly thread: ThreadRecord }
   /** The id belongs to another owner. */
   | { readonly kind: 'taken' }
+
+export interface MetadataChange {
+  readonly threadId: ThreadId
+  /** As it was read. */
+  readonly from: JsonObject
+  readonly to: JsonObject
+}
+
+export interface DeletedThread {
+  /** Messages and turns, those that had been replaced too. */
+  readonly messages: number
+}
 
 export interface ThreadListQuery {
   readonly ownerId: OwnerId

@@ -168,6 +168,7 @@ function playTools(writer: LedgerWriter): boolean {
 
 /** A process died and another took the turn over: what ran is unknown, what did not is interrupted. */
 function crash(writer: LedgerWriter): void {
+  if (resumeText(writer)) return
   const abandonFirst = writer.random.chance(0.5)
   if (abandonFirst) writer.add({ type: 'step-abandoned' })
   for (const call of callsOf(writer.turn())) {
@@ -181,6 +182,20 @@ function crash(writer: LedgerWriter): void {
   }
   clearCalls(writer)
   if (!abandonFirst) writer.add({ type: 'step-abandoned' })
+}
+
+/** The model goes on from the text that it had shown (AG8). */
+function resumeText(writer: LedgerWriter): boolean {
+  const step = writer.turn().steps.at(-1)
+  if (step?.status !== 'open' || step.parts.some(({ type }) => type === 'call')) return false
+  const block = step.parts.findLast((part) => part.type === 'text' && part.state === 'streaming')
+  // Not by chance, so that the ledgers of the seeds that tests name stay what they are otherwise.
+  if (block?.type !== 'text' || block.text.length % 3 !== 0) return false
+  writer.add({ type: 'step-resumed' })
+  writer.add({ type: 'text-appended', block: block.block, delta: ' And so on.' })
+  writer.add({ type: 'text-ended', block: block.block })
+  writer.add({ type: 'step-ended', finishReason: 'stop' })
+  return true
 }
 
 /** Until no call waits for anyone. */

@@ -5,8 +5,8 @@ import type { Json } from '../core/json.ts'
 
 /** One thing that a scripted model does in a step. Without a `finish` of its own, a step ends as `tool-calls` or `stop`. */
 export type ScriptPart =
-  /** Streamed in so many deltas. @default pieces: 1 */
-  | { readonly text: string; readonly pieces?: number }
+  /** Streamed in so many deltas, with a pause before the last one. @default pieces: 1, and no pause */
+  | { readonly text: string; readonly pieces?: number; readonly pauseMs?: number }
   | { readonly reasoning: string }
   | {
       readonly call: string
@@ -108,8 +108,12 @@ async function* play(
     if ('waitMs' in part) await wait(clock, part.waitMs, signal)
     else if ('fails' in part) throw part.fails
     else if ('cut' in part) return
-    else if ('text' in part) yield* block('text', id, part.text, part.pieces ?? 1)
-    else if ('reasoning' in part) yield* block('reasoning', id, part.reasoning, 1)
+    else if ('text' in part) {
+      const pieces = [...block('text', id, part.text, part.pieces ?? 1)]
+      yield* pieces.slice(0, -2)
+      if (part.pauseMs !== undefined) await wait(clock, part.pauseMs, signal)
+      yield* pieces.slice(-2)
+    } else if ('reasoning' in part) yield* block('reasoning', id, part.reasoning, 1)
     else if ('call' in part) {
       called = true
       yield* playCall(part, id, (ms) => wait(clock, ms, signal))

@@ -1,8 +1,8 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { Seq, ThreadId } from '../core/ids.ts'
+import { type OwnerId, parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { ThreadRecord } from '../core/thread.ts'
-import type { Page, Store } from '../store/store.ts'
+import type { Page, Store, ThreadList } from '../store/store.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
@@ -12,6 +12,58 @@ import { projectVercelMessage } from '../views/vercel-message.ts'
 export const exportFormats = ['ui', 'vercel', 'entities', 'chat'] as const
 /** How messages are written; `importThreads` reads each of them back. */
 export type ExportFormat = (typeof exportFormats)[number]
+
+/** What to export. */
+export interface ExportQuery {
+  /** One thread. @default all, of the owner if one is named */
+  readonly threadId?: string
+  /** Only what is this owner's. @default everybody's */
+  readonly ownerId?: string
+  /** @default 'ui' */
+  readonly format?: ExportFormat
+}
+
+/** What a query asks for, as `exportThreads` writes it. */
+export async function* exportQuery(store: Store, query: ExportQuery): AsyncGenerator<string, void> {
+  const { threadId, ownerId, format = 'ui' } = query
+  if (!exportFormats.includes(format)) {
+    throw new HoldfastError('bad-request', `"format" is one of ${exportFormats.join(', ')}.`)
+  }
+  const owner = ownerId === undefined ? undefined : parseOwnerId(ownerId)
+  if (threadId === undefined) {
+    yield* exportThreads(store, owner === undefined ? all(store) : ownedBy(store, owner), format)
+    return
+  }
+  const thread = await store.readThread(parseThreadId(threadId))
+  if (thread === null || (owner !== undefined && thread.ownerId !== owner)) {
+    throw new HoldfastError('thread-not-found', 'There is no such thread.')
+  }
+  yield* exportThreads(store, [thread], format)
+}
+
+function all({ audit, kind }: Store): AsyncIterable<ThreadRecord> {
+  if (audit !== undefined) return audit.listThreads()
+  throw new HoldfastError('bad-request', `The store "${kind}" lists by owner: name one.`)
+}
+
+/** Each once, though threads move to the list's top while it is read. Ends with a look that finds nothing new. */
+async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ThreadRecord> {
+  const seen = new Set<ThreadId>()
+  for (let isNews = true; isNews;) {
+    isNews = false
+    let before: number | null = null
+    do {
+      const page: ThreadList = await store.listThreads({ ownerId, limit: 200, before })
+      for (const thread of page.threads) {
+        if (seen.has(thread.id)) continue
+        seen.add(thread.id)
+        isNews = true
+        yield thread
+      }
+      before = page.hasMore ? (page.threads.at(-1)?.activity ?? null) : null
+    } while (before !== null)
+  }
+}
 
 const pageSize = 50
 const pageBytes = 1_048_576
@@ -33,9 +85,10 @@ export async function* exportThreads(
 ): AsyncGenerator<string> {
   let isFirst = true
   yield '{"threads":['
-  for await (const { id, title, createdAt, ownerId: owner } of threads) {
-    const order = 'oldest-first'
-    const head = JSON.stringify({ id, title, createdAt: toIsoDate(createdAt), owner, order })
+  for await (const { id, title, metadata, createdAt, ownerId: owner } of threads) {
+    const dates = { createdAt: toIsoDate(createdAt) }
+    const own = Object.keys(metadata).length === 0 ? {} : { metadata }
+    const head = JSON.stringify({ id, title, ...own, ...dates, owner, order: 'oldest-first' })
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`
     let comma = ''
     for await (const message of exportThread(store, id, format)) {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts'
 /**
  * What a source of old threads says, one thing after another, so that no source has to fit into
  * memory. `key` names a thread inside the source; `where` is its place there, for the report.
@@ -29,6 +30,8 @@ export interface ThreadFields {
   readonly title?: string
   readonly createdAt?: number
   readonly owner?: string
+  /** What the host kept with it; taken only from a source that may say whose its threads are. */
+  readonly metadata?: JsonObject
   /** Its messages are oldest first, whatever their dates say. */
   readonly isOrdered?: true
   /** Whether an envelope of pages says that there is another page. */

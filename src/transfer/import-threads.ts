@@ -22,7 +22,7 @@ export interface ImportOptions {
   /** Whose the threads are. */
   readonly ownerId: OwnerId
   /**
-   * Whether a thread may say whose it is. Never for a source that a stranger sends.
+   * Whether a thread may say whose it is, and what the host keeps with it (`metadata`). Never for a source that a stranger sends.
    * @default false
    */
   readonly trustsOwners?: boolean
@@ -91,6 +91,10 @@ export async function importThreads(
     if (known !== undefined) return known
     if (intake.fields.id === undefined && options.threadId !== undefined) {
       intake.fields = { ...intake.fields, id: options.threadId }
+    }
+    if (options.trustsOwners !== true) {
+      const { metadata: _, ...fields } = intake.fields
+      intake.fields = fields
     }
     const ownerId = ownerOf(intake)
     const session = ownerId === null ? null : await openSession(store, intake, ownerId, at)

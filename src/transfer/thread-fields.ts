@@ -21,6 +21,7 @@ export function readThreadFields(thread: JsonObject): ThreadFields {
       title: idOf(thread, 'title', 'name'),
       createdAt: dateOf(thread),
       owner: idOf(thread, 'owner', 'ownerId'),
+      metadata: isJsonObject(thread.metadata) ? thread.metadata : undefined,
       isOrdered: thread.order === 'oldest-first' ? (true as const) : undefined,
       hasMore: flagOf(thread, 'hasMore', 'has_more'),
     },

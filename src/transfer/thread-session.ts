@@ -32,12 +32,13 @@ export async function openSession(
   at: number,
 ): Promise<ThreadSession | null> {
   const wanted = toThreadId(intake)
-  const title = intake.fields.title ?? ''
+  const { title = '', metadata } = intake.fields
+  const own = metadata === undefined ? {} : { metadata }
   let id = wanted
-  let created = await store.createThread({ id, ownerId, title, at })
+  let created = await store.createThread({ id, ownerId, title, ...own, at })
   for (let attempt = 0; created.kind === 'taken'; attempt++) {
     id = deriveThreadId(wanted, ownerId, attempt)
-    created = await store.createThread({ id, ownerId, title, at })
+    created = await store.createThread({ id, ownerId, title, ...own, at })
   }
   const isNew = created.kind === 'created'
   if (!isNew && (await isLive(store, id))) return null

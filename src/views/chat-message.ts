@@ -1,9 +1,10 @@
 import type { Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { answerOf } from './commentary.ts'
+import { answerOf, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import type { LazyOptions } from './lazy-output.ts'
+import { type Attempt, isBrokenAttempt } from './shown-parts.ts'
 import { projectToolCalls, type ToolCallRecord } from './tool-call-record.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 
@@ -20,6 +21,16 @@ export interface ChatMessage {
   readonly toolActivity: ToolActivity | null
   /** What a person attached; only where there is something. */
   readonly files?: readonly UserFile[]
+  /** What was shown and is not the answer: attempts that were broken off and made again (AG8). Only where there are any. */
+  readonly drafts?: readonly ChatDraft[]
+}
+
+/** The text of an attempt that was broken off. */
+export interface ChatDraft {
+  readonly text: string
+  readonly attempt: Attempt
+  /** The index of its step, as calls have it. */
+  readonly step: number
 }
 
 /** The record of a call without what the message around it says; `args` is this format's word. */
@@ -79,15 +90,22 @@ function projectUserMessage(message: UserMessage): ChatMessage {
 function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
   const content = answerOf(turn)
   const { toolCalls, isComplete } = projectToolCalls(turn, '', { ...options, include: 'all' })
-  if (isComplete && content === '' && toolCalls.length === 0) return null
-  return {
-    id: turn.id,
-    role: 'assistant',
-    content,
-    toolCalls: toolCalls.map(toChatToolCall),
-    createdAt: toIsoDate(turn.createdAt),
-    toolActivity: toActivity(turn, toolCalls),
-  }
+  const drafts = turn.steps.flatMap((step): readonly ChatDraft[] => {
+    const text = isBrokenAttempt(step) ? stepTextOf(step) : ''
+    return text === '' ? [] : [{ text, attempt: 'abandoned', step: step.index }]
+  })
+  if (isComplete && content === '' && toolCalls.length === 0 && drafts.length === 0) return null
+  return withDefined(
+    {
+      id: turn.id,
+      role: 'assistant',
+      content,
+      toolCalls: toolCalls.map(toChatToolCall),
+      createdAt: toIsoDate(turn.createdAt),
+      toolActivity: toActivity(turn, toolCalls),
+    } as const,
+    { drafts: drafts.length === 0 ? undefined : drafts },
+  )
 }
 
 function toChatToolCall(record: ToolCallRecord): ChatToolCall {

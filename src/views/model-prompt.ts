@@ -9,9 +9,10 @@ import {
   type UserPart,
 } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { shownTextOf, toCarryOnWords } from './carry-on-words.ts'
 import type { ModelMessage, PromptFile, PromptText } from './model-message.ts'
 import { projectPromptStep } from './prompt-step.ts'
-import { isWholeStep } from './whole-step.ts'
+import { isPristineStep } from './whole-step.ts'
 
 interface PromptOptions {
   /** What of a long result the model is sent. */
@@ -23,7 +24,15 @@ interface PromptOptions {
    * the AI SDK runs it. Without it, as one that has not run yet.
    */
   readonly approvals?: 'sdk'
+  /** How the model is asked to carry on with a step that was broken off after it had shown text (AG8). */
+  readonly continueText?: ContinueText
 }
+
+/**
+ * How a model goes on with an answer that was broken off. `prefix`: what was shown is the last message, and the model's own
+ * beginning. `instruction`: a sentence asks for the rest.
+ */
+export type ContinueText = 'prefix' | 'instruction'
 
 const goOn = 'Continue from where you stopped.'
 const beginning = 'The conversation begins.'
@@ -45,9 +54,32 @@ export function projectPrompt(
     else addUserMessage(prompt, message)
   }
   // What the provider owes comes next: it takes its own call for the last word, and nothing after it.
-  if (prompt.at(-1)?.role === 'assistant' && !isPending)
-    addUserParts(prompt, [{ type: 'text', text: goOn }])
+  if (prompt.at(-1)?.role === 'assistant' && !isPending) askForMore(prompt, messages, options)
   return prompt
+}
+
+function askForMore(
+  prompt: ModelMessage[],
+  messages: readonly Message[],
+  { continueText }: PromptOptions,
+): void {
+  const turn = messages.at(-1)
+  const step = turn !== undefined && isTurn(turn) ? turn.steps.at(-1) : undefined
+  const shown = step?.status === 'open' ? shownTextOf(step) : ''
+  if (continueText === undefined || shown.trim() === '') {
+    return addUserParts(prompt, [{ type: 'text', text: goOn }])
+  }
+  if (continueText === 'prefix') trimLastText(prompt)
+  else addUserParts(prompt, [{ type: 'text', text: toCarryOnWords(shown) }])
+}
+
+/** Providers refuse a prefix that ends in white space. */
+function trimLastText(prompt: ModelMessage[]): void {
+  const last = prompt.at(-1)
+  const part = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  if (last?.role !== 'assistant' || part?.type !== 'text') return
+  const content = [...last.content.slice(0, -1), { ...part, text: part.text.trimEnd() }]
+  prompt[prompt.length - 1] = { role: 'assistant', content }
 }
 
 /** Whether the provider owes the result of a call that it was the last to speak of. */
@@ -81,7 +113,7 @@ function addTurn(
 
 /** Of a step that broke off the provider's own calls are not told, and so no results of them. */
 const isCallTold = ({ steps }: Turn, call: Call): boolean =>
-  steps.some((step) => step.index === call.step && isWholeStep(step))
+  steps.some((step) => step.index === call.step && isPristineStep(step))
 
 /** A late result has the id that its call was told with. */
 function createKnownIds(idOf: (call: Call) => string): (call: Call) => string {

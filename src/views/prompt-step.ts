@@ -5,7 +5,7 @@ import { parsePartialJson } from '../core/partial-json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { AssistantPart, PromptApproval, PromptResult } from './model-message.ts'
 import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
-import { isWholeStep } from './whole-step.ts'
+import { isPristineStep } from './whole-step.ts'
 
 interface PromptStepOptions {
   readonly maxOutputChars?: number
@@ -30,8 +30,8 @@ interface PromptStep {
 /** Null for a step that gives the model nothing it could go on from. */
 export function projectPromptStep(step: Step, options: PromptStepOptions): PromptStep | null {
   // Providers refuse reasoning that broke off and have no item for output that did, so of a step that
-  // did not end by itself neither reasoning nor item ids are sent.
-  const isWhole = isWholeStep(step)
+  // did not end by itself, or not in its first run, neither reasoning nor item ids are sent.
+  const isWhole = isPristineStep(step)
   const late = options.late.filter(hasProviderEnd)
   const content: AssistantPart[] = late.map((call) => providerResult(call, options))
   const results: (PromptResult | PromptApproval)[] = []

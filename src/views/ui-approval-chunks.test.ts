@@ -105,7 +105,7 @@ describe('the chunks of an approval', () => {
     }
     const late = [begin, record('not-required'), lost, over, begin, ...text, retried, succeeded]
     expect(typesOf(chunksOf(late, everyCut(late))).slice(-2)).toEqual([
-      'text-end',
+      'text-delta',
       'tool-output-available',
     ])
   })

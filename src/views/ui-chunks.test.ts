@@ -6,6 +6,7 @@ import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { createRandom } from '../testing/random.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
+import { turnOf } from '../../test/support/turn-of.ts'
 import type { UiChunk } from './ui-chunk.ts'
 import { createUiChunkCursor, nextChunks, type UiChunkCursor } from './ui-chunks.ts'
 import { projectUiMessage, type UiMessage } from './ui-message.ts'
@@ -191,6 +192,18 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
       expect(built).toEqual(rest.map((turn) => expected(turn, sdk)))
     }
     expect(continued).toBeGreaterThan(5)
+  })
+
+  test('[ST6] is told of a run that left nothing to see and was over before anybody looked', () => {
+    const sent = turnOf(
+      { type: 'step-started', step: 0 },
+      { type: 'step-ended', finishReason: 'stop' },
+      { type: 'turn-ended', ending: { kind: 'no-answer' } },
+    )
+    const cursor = createUiChunkCursor({ sdk, sent })
+    expect(nextChunks(cursor, { ...sent }).chunks).toEqual([])
+    const { chunks } = nextChunks(cursor, { ...sent, lastSeq: sent.lastSeq + 4 })
+    expect(chunks.map(({ type }) => type)).toEqual(['start', 'finish'])
   })
 
   test('[ST5] keeps one note, emptied, where a turn ended that was then continued', async () => {

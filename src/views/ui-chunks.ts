@@ -2,8 +2,9 @@ import { isOpenCall } from '../core/call.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toClientJson } from './client-json.ts'
+import { shownMetadata } from './shown-metadata.ts'
 import { sameJson } from './same-json.ts'
+import { shownPartsOf } from './shown-parts.ts'
 import type { UiChunk } from './ui-chunk.ts'
 import { projectNotePart, type UiNotePart, withdrawnNotePart } from './ui-note-part.ts'
 import { projectUiPart, type UiOptions } from './ui-part.ts'
@@ -74,7 +75,9 @@ export function nextChunks(
     isStepOpen = false
   }
 
-  const begins = !cursor.isOpen && (cursor.turn === null || isRunning || chunks.length > 0)
+  // A run that left nothing to see, and was over before anybody looked, was there all the same: its reader is told.
+  const hasMoved = cursor.turn === null || cursor.turn.lastSeq !== turn.lastSeq
+  const begins = !cursor.isOpen && (hasMoved || isRunning || chunks.length > 0)
   if (begins) chunks.unshift(startChunk(turn))
   const isOpen = cursor.isOpen || begins
   if (isOpen && !isRunning) chunks.push(...finishChunks(turn))
@@ -98,8 +101,9 @@ function* stepChunks(
   turn: Turn,
   isInLastStep: boolean,
 ): Generator<UiChunk> {
-  for (const [index, part] of step.parts.entries()) {
-    const known = before?.parts[index]
+  const seenParts = before === undefined ? [] : shownPartsOf(before)
+  for (const [index, part] of shownPartsOf(step).entries()) {
+    const known = seenParts[index]
     if (known === part) continue
     const from = known === undefined || seen === null ? undefined : { part: known, turn: seen }
     yield* partChunks(from, { part, turn }, options, isInLastStep)
@@ -113,7 +117,7 @@ const isShown = (step: Step, turn: Turn, options: UiOptions): boolean =>
 function isStepOver(step: Step | undefined, isRunning: boolean): boolean {
   if (step === undefined) return true
   // Clients forget open text at the end of a step, and could then not be sent the rest of it.
-  if (step.parts.some(isOpenText)) return false
+  if (shownPartsOf(step).some(isOpenText)) return false
   return !isRunning || (step.status !== 'open' && !step.parts.some(isOpenCallPart))
 }
 
@@ -127,7 +131,7 @@ const notePart = (turn: Turn, hasNote: boolean): UiNotePart | null =>
 
 const startChunk = (turn: Turn): UiChunk =>
   withDefined({ type: 'start', messageId: turn.id } as const, {
-    messageMetadata: toClientJson(turn.metadata ?? undefined),
+    messageMetadata: shownMetadata(turn),
   })
 
 function finishChunks({ progress, steps }: Turn): readonly UiChunk[] {

@@ -1,7 +1,8 @@
 import type { Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn, type UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toClientJson } from './client-json.ts'
+import { shownMetadata } from './shown-metadata.ts'
+import { shownPartsOf } from './shown-parts.ts'
 import { type UiNotePart, projectNotePart } from './ui-note-part.ts'
 import { type UiOptions, type UiPart, projectUiPart } from './ui-part.ts'
 
@@ -22,14 +23,14 @@ export function projectUiMessage(message: Message, options: UiOptions = {}): UiM
   if (parts.length === 0) return null
   return withDefined(
     { id: message.id, role: message.role, parts },
-    { metadata: toClientJson(message.metadata ?? undefined) },
+    { metadata: shownMetadata(message) },
   )
 }
 
 function turnParts(turn: Turn, options: UiOptions): readonly (UiPart | UiNotePart)[] {
   const parts: (UiPart | UiNotePart)[] = []
   for (const step of turn.steps) {
-    const shown = step.parts.flatMap((part) => projectUiPart(part, turn, options) ?? [])
+    const shown = shownPartsOf(step).flatMap((part) => projectUiPart(part, turn, options) ?? [])
     if (shown.length > 0) parts.push({ type: 'step-start' }, ...shown)
   }
   const note = projectNotePart(turn)

@@ -126,8 +126,8 @@ describe('the chunks of a turn', () => {
     )
   })
 
-  test('[AP1] do not end a step whose text is still open', () => {
-    const open = [begin, ...text.slice(0, 2), paused, resumed, ...text.slice(2)]
+  test('[AP1] do not end a step whose text may still go on', () => {
+    const open = [begin, ...text.slice(0, 2), paused, resumed, ...text.slice(2), over]
     expect(typesOf(chunksOf(open, everyCut(open)))).toEqual([
       'start',
       'start-step',
@@ -137,6 +137,7 @@ describe('the chunks of a turn', () => {
       'start',
       'text-delta',
       'text-end',
+      'finish-step',
     ])
   })
 

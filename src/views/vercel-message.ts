@@ -15,6 +15,7 @@ import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyHref, LazyOptions } from './lazy-output.ts'
 import { errorMarkOf, projectResultValue } from './result-value.ts'
+import { type Attempt, isBrokenAttempt } from './shown-parts.ts'
 import { userFilesOf, userTextOf } from './user-content.ts'
 import { projectExtraPart, type VercelInvocation, type VercelPart } from './vercel-part.ts'
 
@@ -44,6 +45,8 @@ type VercelAnnotation =
       readonly isError?: false
     }
   | { readonly messageId: string; readonly isComplete: boolean }
+  /** The text part with this index is of an attempt that was broken off and made again (AG8). */
+  | { readonly part: number; readonly attempt: Attempt }
 
 /** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
 export function projectVercelMessage(
@@ -74,8 +77,12 @@ function projectUserMessage(message: UserMessage): VercelMessage {
  */
 export function projectVercelAnnotations(turn: Turn): readonly VercelAnnotation[] {
   const calls = [...callsOf(turn)].map((call) => annotateCall(toKnownCall(call, turn)))
-  const isAtRest = turn.progress.status !== 'running' && projectTurn(turn, {}) !== null
-  return isAtRest ? [...calls, annotateTurn(turn)] : calls
+  const hasAttempts = turn.steps.some(isBrokenAttempt)
+  if (turn.progress.status === 'running' && !hasAttempts) return calls
+  const message = projectTurn(turn, {})
+  const attempts = message?.annotations?.filter((annotation) => 'attempt' in annotation) ?? []
+  const isAtRest = turn.progress.status !== 'running' && message !== null
+  return [...calls, ...attempts, ...(isAtRest ? [annotateTurn(turn)] : [])]
 }
 
 const annotateCall = (call: Call): VercelAnnotation => ({
@@ -100,6 +107,9 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     // The answer is one text, and the last one: where it came in pieces they stand together.
     const isAnswer = isAnswerStep(step)
     const text = isAnswer ? (step === lastAnswerStep ? answer : '') : stepTextOf(step)
+    if (text !== '' && isBrokenAttempt(step)) {
+      annotations.push({ part: parts.length, attempt: 'abandoned' })
+    }
     if (text !== '') parts.push({ type: 'text', text })
     addCalls(step, turn, lazyHref, parts, annotations)
   }

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { DecisionAnswer } from '../client/thread-client.ts'
+import type { DecisionAnswer } from '../client/thread-snapshot.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 
 /**

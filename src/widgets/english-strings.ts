@@ -91,4 +91,7 @@ export const englishStrings: Strings = {
   savingInterrupted: savingNoteOf('interrupted').message,
   offline: 'You are offline. Everything you see is saved.',
   refused: 'This conversation does not exist, or it is not yours.',
+  refusedSignIn: 'Sign in to see this conversation.',
+  refusedForbidden: 'You may not see this conversation from here.',
+  refusedOther: 'This conversation cannot be shown.',
 }

@@ -137,4 +137,10 @@ export interface Strings {
   readonly offline: string
   /** The thread is gone, or belongs to somebody else. */
   readonly refused: string
+  /** Nobody is signed in, or no longer (401). */
+  readonly refusedSignIn: string
+  /** Who is signed in, or the page, may not come here (403). */
+  readonly refusedForbidden: string
+  /** The server will not show it for another reason. */
+  readonly refusedOther: string
 }

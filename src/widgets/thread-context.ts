@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { ThreadClient } from '../client/thread-client.ts'
+import type { ThreadClient } from '../client/thread-snapshot.ts'
 
 /** The thread that a widget belongs to. */
 export interface CurrentThread {

@@ -68,7 +68,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     await database.damage(damages.find(({ name }) => name.startsWith('a result'))?.sql[kind] ?? '')
     await check(database, '--repair')
     const store = database.openStore()
-    const turn = await store.findTurn('b1' as never)
+    const turn = await store.findTurn('b1')
     await store.close()
     expect(turn?.turn.progress).toEqual({ status: 'running' })
   })
@@ -79,7 +79,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     await database.damage(stuck?.sql[kind] ?? '')
     await check(database, '--repair')
     const store = database.openStore()
-    const found = await store.readCall('live' as never, 'c5' as never)
+    const found = await store.readCall('live', 'c5')
     await store.close()
     expect(found?.call.state).toBe('unknown')
     expect(found?.turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'interrupted' } })
@@ -93,7 +93,7 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     expect(record).toMatchObject({ thread_id: 't', problem: 'ghost-call' })
     expect(JSON.parse(String(record?.['row_before']))).toMatchObject({ call_id: 'c9' })
     const store = database.openStore()
-    await store.deleteThread('t' as never)
+    await store.deleteThread('t')
     await store.close()
     expect(await countRepairs(database)).toBe(0)
   })
@@ -155,9 +155,9 @@ describe.each(kinds)('holdfast check on %s', (kind) => {
     const read = async () => {
       const store = database.openStore()
       const page = await store.readPage({
-        ...{ threadId: 't' as never, limit: 10, before: null, live: 'include', results: 'full' },
+        ...{ threadId: 't', limit: 10, before: null, live: 'include', results: 'full' },
       })
-      const running = await store.findTurn('b1' as never)
+      const running = await store.findTurn('b1')
       await store.close()
       return { turns: page?.messages.map(({ id: _, ...rest }) => rest), running }
     }

@@ -19,6 +19,7 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
   return {
     kind: first.kind,
     createThread: (thread) => current.createThread(thread),
+    setThreadMetadata: (change) => current.setThreadMetadata(change),
     deleteThread: (id) => current.deleteThread(id),
     commit: (appends) => current.commit(appends),
     requestStop: (threadId) => current.requestStop(threadId),

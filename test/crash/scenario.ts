@@ -26,9 +26,13 @@ const effect = (file: string, name: string) =>
     },
   })
 
+/** Whoever takes over asks for more of an answer that was broken off (AG8): this model gives all of it again. */
+const isCarryOn = (said: unknown) =>
+  JSON.stringify(said).includes('was broken off by a technical fault')
+
 /** Three steps: parallel calls, then one that a person must allow, then the answer. */
 function script({ prompt }: ScriptedCall): readonly ScriptPart[] {
-  const last = prompt.findLastIndex(({ role }) => role === 'user')
+  const last = prompt.findLastIndex((said) => said.role === 'user' && !isCarryOn(said))
   const done = prompt.slice(last).filter(({ role }) => role === 'tool').length
   if (!JSON.stringify(prompt[last]).includes(question)) return [{ text: 'Still here.' }]
   if (done === 0) {

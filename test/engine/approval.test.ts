@@ -197,7 +197,7 @@ describe('an approval', () => {
     const fixture = await waiting('A')
     const elsewhere = { ...fixture, threadId: 'thread-2' as never }
     expect(await decide(elsewhere, fixture.ids[0], 'accept')).toEqual({ kind: 'not-found' })
-    expect(await decide(fixture, 'nope' as CallId, 'accept')).toEqual({ kind: 'not-found' })
+    expect(await decide(fixture, 'nope', 'accept')).toEqual({ kind: 'not-found' })
     const free = await createFixture(
       ({ index }) => (index === 0 ? [{ call: 'echo', input: { value: 1 } }] : [{ text: 'ok' }]),
       { tools: tools() },

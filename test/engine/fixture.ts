@@ -47,7 +47,8 @@ export async function createFixture(
   const calls: ScriptedCall[] = []
   const model = scriptedModel(script, { onCall: (call) => calls.push(call) })
   const holdfast = createHoldfast({
-    model,
+    // An agent has its own.
+    ...(options.agent === undefined ? { model } : {}),
     recoverEveryMs: 0,
     retryDelayMs: 1,
     ...options,

@@ -1,9 +1,12 @@
 import { tool } from 'ai'
-import { callsOf, createHoldfast, memory, parseMessageId } from 'holdfast'
+import { callsOf, createHoldfast, memory, type NewEvent, parseMessageId } from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { planTurnEnd } from '../../src/core/plan-turn-end.ts'
+import { planRecovery } from '../../src/engine/plan-recovery.ts'
+import { commitAppend } from '../../src/store/commit-append.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { createFixture, gate } from './fixture.ts'
 
@@ -43,7 +46,7 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     jump = hour
     expect(await holdfast.recover()).toBe(0)
     expect(await fixture.say('and another thing')).toMatchObject({ kind: 'run-active' })
-    expect(await holdfast.regenerate({ threadId: 'thread-1' as never })).toMatchObject({
+    expect(await holdfast.regenerate({ threadId: 'thread-1' })).toMatchObject({
       kind: 'run-active',
     })
     done.open('paid')
@@ -52,6 +55,73 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'succeeded' }])
     expect(log.filter(({ type }) => type === 'turn-lost')).toEqual([])
+  })
+})
+
+describe('a process that another has taken a run over from, and does not know it yet', () => {
+  /** Its run waits for a tool, and writes nothing until that ends; somebody else has ended the turn, or has it wait. */
+  async function overtaken(how: 'ended' | 'waiting') {
+    let jump = 0
+    const done = gate<string>()
+    const begun = gate()
+    const work = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        begun.open()
+        return done.opened
+      },
+    })
+    const fixture = await createFixture(
+      ({ prompt }) =>
+        prompt.at(-1)?.role === 'tool' ? [{ text: 'Done.' }] : [{ call: 'work', input: {} }],
+      { store: memory({ now: () => Date.now() + jump }), tools: { work }, leaseMs: hour },
+    )
+    const { holdfast, store, threadId } = fixture
+    onTestFinished(async () => {
+      done.open('late')
+      await holdfast.close()
+    })
+    await fixture.say('work')
+    await begun.opened
+    const turn = await fixture.last()
+    const [call] = callsOf(turn)
+    if (call === undefined) throw new Error('It does not run.')
+    const at = 1
+    const turnId = turn.id
+    const events: readonly NewEvent[] =
+      how === 'ended'
+        ? planTurnEnd(turn, { kind: 'interrupted' }, at)
+        : [
+            ...planRecovery(turn, holdfast.toolbox, at),
+            { type: 'turn-paused', turnId, at, waitingFor: 'resolution' },
+          ]
+    jump = 2 * hour
+    const acquire = { kind: 'acquire', holder: 'other', ttlMs: 1_000, turnId } as const
+    const taken = await commitAppend(store, { threadId, events: [], lease: acquire })
+    if (taken.kind !== 'appended' || taken.fence === undefined) throw new Error(taken.kind)
+    const lease = { kind: 'release', fence: taken.fence } as const
+    const place = { threadId, expectedSeq: taken.seq, turns: [turn] }
+    expect(await commitAppend(store, { ...place, events, lease })).toMatchObject({
+      kind: 'appended',
+    })
+    return { ...fixture, turnId, callId: call.id }
+  }
+
+  it('[RS5 CR2] takes the next message, since nothing runs', async () => {
+    const fixture = await overtaken('ended')
+    expect(await fixture.say('and another thing')).toMatchObject({ kind: 'started' })
+  })
+
+  it('[AP2 CR2] takes what a person says of the call, and goes on with the turn', async () => {
+    const fixture = await overtaken('waiting')
+    const { holdfast, threadId, callId, turnId } = fixture
+    const resolved = await holdfast.resolve({ threadId, callId, by: 'ana', resolution: 'skip' })
+    expect(resolved).toEqual({ kind: 'resolved' })
+    const view = await fixture.until(({ messages }) => {
+      const turn = messages.find(({ id }) => id === turnId)
+      return turn?.role === 'assistant' && turn.progress.status === 'ended'
+    })
+    expect(view.messages.at(-1)).toMatchObject({ progress: { ending: { kind: 'completed' } } })
   })
 })
 

@@ -32,7 +32,7 @@ const script = ({ index }: { readonly index: number }) =>
 async function collect(holdfast: Holdfast, after: number, until: number): Promise<Frame[]> {
   const frames: Frame[] = []
   const stop = new AbortController()
-  for await (const frame of holdfast.subscribe('thread-1' as never, after, stop.signal)) {
+  for await (const frame of holdfast.subscribe('thread-1', after, stop.signal)) {
     frames.push(frame)
     if (frame.seq >= until || frame.turn?.progress.status === 'ended') stop.abort()
   }
@@ -226,7 +226,7 @@ describe('a follower', () => {
   it('[RS2] refuses a place that the thread has not reached, and a thread that is not there', async () => {
     const fixture = await createFixture(script, { tools: tools() })
     await expect(collect(fixture.holdfast, 5, 6)).rejects.toThrow(/ends at 0/)
-    const nowhere = fixture.holdfast.subscribe('nowhere' as never, 0)
+    const nowhere = fixture.holdfast.subscribe('nowhere', 0)
     await expect(nowhere.next()).rejects.toThrow(/no such thread/)
   })
 

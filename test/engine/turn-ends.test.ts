@@ -130,8 +130,8 @@ describe('ends', () => {
   it('tells a thread that does not exist from one that is idle', async () => {
     const fixture = await createFixture(() => [{ text: 'x' }])
     expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle' })
-    expect(await fixture.holdfast.stop('nowhere' as never)).toEqual({ kind: 'no-thread' })
-    expect(await fixture.holdfast.continue('nowhere' as never)).toEqual({ kind: 'no-thread' })
+    expect(await fixture.holdfast.stop('nowhere')).toEqual({ kind: 'no-thread' })
+    expect(await fixture.holdfast.continue('nowhere')).toEqual({ kind: 'no-thread' })
   })
 })
 

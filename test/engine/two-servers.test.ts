@@ -38,8 +38,9 @@ type Options = Partial<Parameters<typeof createHoldfast>[0]>
 async function serve(
   script: (call: ScriptedCall) => readonly ScriptPart[],
   options: Options = {},
+  url = database.url,
 ): Promise<{ readonly holdfast: Holdfast; readonly store: Store }> {
-  const store = postgres(database.url)
+  const store = postgres(url)
   const model = scriptedModel(script)
   const holdfast = createHoldfast({ store, model, recoverEveryMs: 50, leaseMs: 1_000, ...options })
   closing.push(async () => {
@@ -187,6 +188,36 @@ describe('two servers on one PostgreSQL', () => {
     const { states } = await following
     await admin.end()
     expect(cuts).toBeGreaterThan(0)
+    expect(states.at(-1)?.messages).toEqual(await pageOf(one.store))
+  })
+
+  it('[RS2 RS7] one stores a change and tells nobody of it, as when it dies there: the other finds it', async () => {
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    await admin.query('CREATE SCHEMA mute')
+    await admin.query(
+      `CREATE FUNCTION mute.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT'`,
+    )
+    await admin.end()
+    const mute = new URL(database.url)
+    mute.searchParams.set('options', '-c search_path=mute,pg_catalog')
+    const remove = tool({ inputSchema: z.object({}), execute: () => 'removed' })
+    const script = () => [{ call: 'remove', input: {} }] satisfies readonly ScriptPart[]
+    const policies = { remove: { approval: 'always' } } as const
+    const one = await serve(script, { tools: { remove }, policies }, mute.href)
+    // Its clock is fast, so that nobody has to wait for it.
+    const clock = {
+      now: () => Date.now(),
+      soon: setImmediate,
+      after(ms: number, call: () => void) {
+        const timer = setTimeout(call, ms / 50)
+        return () => clearTimeout(timer)
+      },
+    }
+    const two = await serve(() => [], { clock, recoverEveryMs: 0 })
+    const following = until(two.holdfast, ({ progress }) => progress.status === 'waiting')
+    await ask(one.holdfast)
+    const { states } = await following
     expect(states.at(-1)?.messages).toEqual(await pageOf(one.store))
   })
 })

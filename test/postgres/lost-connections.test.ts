@@ -199,7 +199,7 @@ describe('one append that the database will not take', () => {
       // Not a legal id: PostgreSQL has no such character.
       {
         threadId: ids[3]!,
-        events: [say('Hi', parseMessageId('ok')), say('Hi', '\u0000' as typeof turn)],
+        events: [say('Hi', parseMessageId('ok')), say('Hi', '\u0000')],
       },
     ])
     expect(results).toMatchObject([

@@ -16,7 +16,7 @@ import { blocked, openTestDatabase, waitFor } from './test-database.ts'
 const create = { ownerId: ana, title: '', at }
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 /** What no column can hold: found by the database, after everything else has been written. */
-const unstorable = say('Hi', '\u0000' as typeof turn)
+const unstorable = say('Hi', '\u0000')
 
 describe('a thread that is made with its first append', () => {
   it('[LG1] is made once by ten processes at the same moment, and the others find it', async () => {

@@ -52,7 +52,8 @@ const oldFunctions =
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
-  ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark;
+  ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark,
+    DROP COLUMN metadata;
   ALTER TABLE holdfast.messages DROP COLUMN mark;
   ALTER TABLE holdfast.events DROP COLUMN mark;
   ALTER TABLE holdfast.events DROP COLUMN size, ADD COLUMN call_id text COLLATE "C";

@@ -44,7 +44,7 @@ export async function startToolServer({ model, tools, replies }: Setup) {
     bodies: () => api.requests.map(({ body }) => body as { input?: unknown; messages?: unknown }),
     turn: async (): Promise<Turn> => {
       const id = (await page()).at(-1)?.id ?? ''
-      const found = await store.readMessage('t' as never, id as never)
+      const found = await store.readMessage('t', id)
       if (found?.role !== 'assistant') throw new Error('no turn')
       return found
     },

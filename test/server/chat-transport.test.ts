@@ -113,7 +113,7 @@ describe.each(sdks)('the transport in AI SDK %i', (client) => {
     await first.until((messages) => JSON.stringify(messages).includes('"input-available"'))
     const before = await read()
     expect(before.live).toBeTruthy()
-    await holdfast.stop(threadId as never)
+    await holdfast.stop(threadId)
     await sent
     const { results = [], live } = before
     const messages = results.toReversed()

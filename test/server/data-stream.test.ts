@@ -222,7 +222,7 @@ describe('a backend behind the recording proxy', () => {
     const tab = openTab({ url, threadId: 't', client: 5 })
     await tab.chat.sendMessage({ text: 'Berlin and Oslo?' })
     expect(tab.messages()).toEqual(await readPage({ url, threadId: 't', sdk: 5 }))
-    const turn = (await store.readMessage('t' as never, tab.messages()[1]?.id as never)) as Turn
+    const turn = (await store.readMessage('t', tab.messages()[1]?.id as never)) as Turn
     expect(turn.recorded).toBe(true)
   })
 

@@ -20,8 +20,8 @@ async function startWithThread(threadId: string) {
     return { status: response.status, headers, text: await response.text() }
   }
   await server.holdfast.store.createThread({
-    id: threadId as never,
-    ownerId: 'ana' as never,
+    id: threadId,
+    ownerId: 'ana',
     title: 'Secret plans',
     at: 1,
   })

@@ -5,7 +5,6 @@ import { createHandler, listen } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
-import { watchFollowers } from './watch-followers.ts'
 
 const script: Script = (text) =>
   text === 'hang'
@@ -64,7 +63,7 @@ describe('limits', () => {
     // Who reads does not matter: the place is free when the run is over.
     await fetch(`${url}/api/chat/${idOf('a')}/stop`, { method: 'POST' })
     await open[0]?.text()
-    await holdfast.settled(idOf('a') as never)
+    await holdfast.settled(idOf('a'))
     expect((await send(url, idOf('c'), 'hello')).status).toBe(200)
     await fetch(`${url}/api/chat/${idOf('b')}/stop`, { method: 'POST' })
   })
@@ -81,14 +80,16 @@ describe('limits', () => {
     const events = (signal?: AbortSignal) =>
       fetch(`${url}/api/threads/t/events`, signal === undefined ? {} : { signal })
     const leave = new AbortController()
-    await events(leave.signal)
+    // Both are kept: the stream of a response that nobody can reach any more is cancelled when it is collected.
+    const left = await events(leave.signal)
     const held = await events()
     expect(await codeOf(await events())).toEqual([429, 'too-many'])
     expect(await codeOf(await send(url, 'new', 'hello'))).toEqual([429, 'too-many'])
     expect((await fetch(`${url}/api/threads/new`)).status).toBe(404)
     leave.abort()
+    await expect(left.text()).rejects.toThrow()
     // The server hears of it when the connection is closed, which is soon and not at once.
-    await followers.until(({ left }) => left === 1)
+    await followers.until((count) => count.left === 1)
     const freed = await send(url, 'new', 'hello')
     expect(freed.status).toBe(200)
     await freed.text()
@@ -108,7 +109,7 @@ describe('limits', () => {
     })
     // Left at once: a busy test would read it too slowly for this server.
     await (await send(url, 'a', 'large')).body?.cancel()
-    await holdfast.settled('a' as never)
+    await holdfast.settled('a')
     await followers.until(({ present }) => present === 0)
     const leftBefore = followers.followers.left
     const { hostname, port } = new URL(url)
@@ -139,15 +140,17 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
   const options = { model, recoverEveryMs: 0, textDelayMs: 1 }
   const writer = createHoldfast({ ...options, store, holder: 'writer' })
   const reader = createHoldfast({ ...options, store: counting, holder: 'reader' })
-  const watched = watchFollowers(reader)
-  const [write, read] = await Promise.all([serve(writer), serve(watched.holdfast)])
+  const [write, read] = await Promise.all([serve(writer), serve(reader)])
   await (await send(write, 'a', 'first')).text()
-  const { seq } = (await store.readThread('a' as never)) ?? { seq: 0 }
+  const { seq } = (await store.readThread('a')) ?? { seq: 0 }
   const followers = await Promise.all(
-    Array.from({ length: 500 }, () => fetch(`${read}/api/threads/a/events?after=${seq}`)),
+    Array.from({ length: 500 }, async () => {
+      const response = await fetch(`${read}/api/threads/a/events?after=${seq - 1}`)
+      return readFrames(response)
+    }),
   )
-  const ended = followers.map((response) => untilEnded(response))
-  await watched.until(({ present }) => present === 500)
+  // Each stands where the thread does: nobody has a read left that belongs to what was before.
+  await Promise.all(followers.map((follower) => follower.until(`"seq":${seq}`)))
   const before = reads
   const commits = writer.metrics().commits
   const body = { id: 'a', messages: [{ id: 'second', role: 'user', parts: text('second') }] }
@@ -157,7 +160,7 @@ it('[RS2] serves 500 followers of one thread with one read per commit', async ()
     body: JSON.stringify(body),
   })
   await sent.text()
-  await Promise.all(ended)
+  await Promise.all(followers.map((follower) => follower.until('"turn-ended"', '"turn":')))
   expect(reads - before).toBeLessThanOrEqual(writer.metrics().commits - commits)
   expect(reads - before).toBeGreaterThan(0)
 })
@@ -173,11 +176,21 @@ async function serve(holdfast: Holdfast): Promise<string> {
   return server.url
 }
 
-async function untilEnded(response: Response): Promise<void> {
+/** A stream of events that is read on until a whole one has one of some words. */
+function readFrames(response: Response) {
+  const bytes = response.body?.values()
   const decoder = new TextDecoder()
   let seen = ''
-  for await (const bytes of response.body ?? []) {
-    seen += decoder.decode(bytes, { stream: true })
-    if (seen.includes('"turn-ended"') || seen.includes('"turn":')) return
+  return {
+    async until(...words: readonly string[]): Promise<void> {
+      for (;;) {
+        const whole = seen.slice(0, seen.lastIndexOf('\n\n') + 1)
+        seen = seen.slice(whole.length)
+        if (words.some((word) => whole.includes(word))) return
+        const piece = await bytes?.next()
+        if (piece?.value === undefined) throw new Error('The stream has ended.')
+        seen += decoder.decode(piece.value, { stream: true })
+      }
+    },
   }
 }

@@ -112,7 +112,7 @@ describe('the history that a backend behind the recording proxy is sent', () => 
     )
     await post({ id: 't', messages: [user('u1', 'pay')] })
     const page = await holdfast.store.readPage({
-      ...{ threadId: 't' as never, limit: 1, before: null },
+      ...{ threadId: 't', limit: 1, before: null },
       ...{ live: 'include', results: 'full' },
     })
     const turn = page?.messages[0]

@@ -60,9 +60,9 @@ async function open(script: Script) {
   }
   const send = async (text: string) => {
     const sent = await holdfast.send({
-      threadId: threadId as never,
-      message: { id: crypto.randomUUID() as never, parts: [{ type: 'text', text }] },
-      create: { ownerId: 'local' as never, title: '' },
+      threadId: threadId,
+      message: { id: crypto.randomUUID(), parts: [{ type: 'text', text }] },
+      create: { ownerId: 'local', title: '' },
     })
     return (sent as { readonly turnId: string }).turnId
   }
@@ -87,7 +87,7 @@ it('[CL9 RS2] the calls of a message follow it over one connection, and nothing 
   await other.until((last) => last.includes('hang running'))
   for (const list of lists) await list.until((last) => last.includes('hang running'))
   await server.untilStreams(1)
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   for (const list of lists) await list.until((last) => last.startsWith('complete'))
   // One that fails leaves the list of what is open or succeeded, and stays in the list of all.
   expect(lists[0]?.seen.at(-1)).toBe('complete weather succeeded')
@@ -106,7 +106,7 @@ it('[CL9] whoever leaves follows no longer', async () => {
   list.leave()
   expect(server.streams.size).toBe(0)
   const { length } = list.seen
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   expect(list.seen).toHaveLength(length)
   // Coming back shows how it ended.
   const changed = createSignal()
@@ -128,7 +128,7 @@ it('[CL9 PG7] a large result is whole, also where the page of the thread leaves 
   const messageId = await server.send('go')
   const list = server.toolCalls(messageId)
   await list.until((last) => last.includes('weather succeeded, hang running'))
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   await list.until((last) => last.startsWith('complete'))
   const [call] = list.client.getSnapshot().toolCalls
   expect(call?.result).toEqual({ city, tempC: 20 })
@@ -143,12 +143,12 @@ it('[CL9] a turn that goes on again is followed where somebody follows its threa
   const list = server.toolCalls(messageId, 'all')
   await list.until((last) => last.includes('hang running'))
   const leaveThread = server.thread(threadId).subscribe(() => {})
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   await list.until((last) => last === 'complete hang stopped')
-  await server.holdfast.continue(threadId as never)
+  await server.holdfast.continue(threadId)
   await list.until((last) => last.includes('weather'))
   expect(server.lists()).toHaveLength(1)
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   list.leave()
   leaveThread()
 })
@@ -183,7 +183,7 @@ it('[FD6 LG4] whoever follows the thread has the chat view of the page, at every
   await changed.until(() => shown()?.toolActivity?.currentStep === 'hang')
   expect(shown()?.toolActivity?.isActive).toBe(true)
   expect(await page()).toEqual(shown())
-  await server.holdfast.stop(threadId as never)
+  await server.holdfast.stop(threadId)
   await changed.until(() => shown()?.toolActivity?.isActive === false)
   expect(await page()).toEqual(shown())
   leave()

@@ -49,6 +49,20 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
       }),
     },
   ],
+  [
+    'AG8',
+    'an engine that tells the model that what was shown was said twice, so that it is repeated',
+    {
+      create: withModel((call) => ({
+        ...call,
+        prompt: call.prompt.map((message, index) =>
+          message.role === 'assistant' && index === call.prompt.length - 2
+            ? { ...message, content: [...message.content, ...message.content] }
+            : message,
+        ),
+      })),
+    },
+  ],
   ['LG4', 'a fold that loses an event', { fold: foldWithoutResults }],
   [
     'LG4',

@@ -1,7 +1,7 @@
 import { createHoldfast, type Holdfast, type HoldfastOptions } from 'holdfast'
 
 /** An engine that is made with other options, or whose verbs are others, than it should. */
-export type Create = typeof createHoldfast
+export type Create = (options: HoldfastOptions) => Holdfast
 
 export const withOptions =
   (change: (options: HoldfastOptions) => Partial<HoldfastOptions>): Create =>

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'assert-node.ts': [],
   store: [...PURE, 'assert-node.ts'],
   transfer: [...PURE, 'store'],
-  engine: [...PURE, 'store', 'assert-node.ts'],
+  engine: [...PURE, 'store', 'transfer', 'assert-node.ts'],
   audit: [...PURE, 'store'],
   server: [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
   client: PURE,

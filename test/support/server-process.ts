@@ -15,21 +15,24 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
+  /** What runs in it, of this folder. Default: the demo server. */
+  readonly script?: string
   /** A file or a `postgres://` address. */
   readonly db: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-const script = fileURLToPath(new URL('./demo-server.ts', import.meta.url))
+const fileOf = (script: string) => fileURLToPath(new URL(script, import.meta.url))
 
 /** Starts the demo server in a process of its own, and waits until it answers. */
 export async function startServerProcess({
   db,
   env = {},
+  script = './demo-server.ts',
 }: ServerProcessOptions): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [...typeStripping, '--conditions=holdfast-source', script],
+    [...typeStripping, '--conditions=holdfast-source', fileOf(script)],
     {
       env: { ...process.env, ...env, DB: db },
       stdio: ['ignore', 'pipe', 'pipe'],

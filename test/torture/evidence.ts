@@ -81,6 +81,8 @@ export interface Evidence {
   readonly trace: readonly string[]
   /** What never came to rest. */
   readonly stuck: readonly string[]
+  /** Streams that had not ended long after nothing ran any more that they could wait for. */
+  readonly endless: readonly string[]
   /** What followers saw that cannot be. */
   readonly gaps: readonly string[]
   readonly crashes: readonly string[]
@@ -100,6 +102,7 @@ export function findViolations(evidence: Evidence): readonly string[] {
     ...findMissing(evidence),
     ...findDouble(evidence),
     ...evidence.stuck.map((what) => `CR1 stuck: ${what}`),
+    ...evidence.endless.map((what) => `RS7 endless: ${what}`),
     ...evidence.calls
       .filter(({ state }) => openStates.has(state))
       .map(({ id, name, state }) => `CR1 open: the call ${id} (${name}) is ${state}`),

@@ -57,6 +57,7 @@ export async function readStream(
   asked: Asked,
   leave: AbortController,
   onEvent: (event: SseEvent) => void,
+  onRefusal: (code: string) => void = () => undefined,
 ): Promise<number> {
   const hush = () => setTimeout(() => leave.abort(), silenceMs)
   let silence = hush()
@@ -64,7 +65,7 @@ export async function readStream(
     const response = await ask(url, asked, leave.signal)
     if (response === undefined) return 0
     if (response.status !== 200 || response.body === null) {
-      await response.body?.cancel()
+      onRefusal(/"code":"([\w-]+)"/.exec(await response.text())?.[1] ?? '')
       return response.status
     }
     const onHeard = () => {

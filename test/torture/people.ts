@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { foldThread, type ThreadView, type Turn } from 'holdfast'
 import { parseEventFrame, toChanges } from '../../src/protocol/event-frame.ts'
+import type { SseEvent } from '../../src/protocol/sse.ts'
 import type { Random } from '../../src/testing/random.ts'
 import { type CallRecord, personsWord } from './evidence.ts'
 import { askJson, readStream } from './http.ts'
-import type { Storm } from './storm.ts'
+import type { OpenStream, Storm } from './storm.ts'
 import { questions } from './torture-model.ts'
 
 const againMs = 150
@@ -59,8 +60,10 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
     if (answer?.isWhole === true && answer.turnId !== undefined) {
       return decideUntilEnded(storm, random, threadId, answer.turnId)
     }
-    const refusal = answer?.status ?? 0
-    storm.tally.add(refusal < 400 ? 'answers that broke off' : `answers refused with ${refusal}`)
+    const { status = 0, refusal = '' } = answer ?? {}
+    storm.tally.add(
+      status < 400 ? 'answers that broke off' : `answers refused: ${status} ${refusal}`,
+    )
     await pause(againMs)
   }
   return false
@@ -71,6 +74,8 @@ interface ReadAnswer {
   readonly status: number
   readonly turnId: string | undefined
   readonly isWhole: boolean
+  /** The code of the error, where it was refused. */
+  readonly refusal: string
 }
 
 /** Reads a stream of the AI SDK, and remembers what it was shown. */
@@ -84,11 +89,14 @@ async function readAnswer(
   let turnId: string | undefined
   let isWhole = false
   const texts = new Map<string, string>()
-  // A stream that never ends must not keep the storm from ending: what it waits for is then found to be stuck.
+  let refusal = ''
+  // A stream that never ends must not keep the storm from ending: it is told of, and left.
   const leave = new AbortController()
-  const onOver = () => leave.abort()
-  storm.over.addEventListener('abort', onOver)
-  const status = await readStream(url, asked, leave, ({ data, event }) => {
+  const onLeaving = () => leave.abort()
+  storm.leaving.addEventListener('abort', onLeaving)
+  const stream: OpenStream = { threadId, owner: asked.owner, url }
+  storm.streams.add(stream)
+  const onEvent = ({ data, event }: SseEvent) => {
     if (event !== undefined) return
     if (data === '[DONE]') {
       isWhole = true
@@ -110,9 +118,13 @@ async function readAnswer(
     if (chunk.toolCallId === undefined) return
     const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
     turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
+  }
+  const status = await readStream(url, asked, leave, onEvent, (code) => {
+    refusal = code
   })
-  storm.over.removeEventListener('abort', onOver)
-  return { status, turnId, isWhole }
+  storm.streams.delete(stream)
+  storm.leaving.removeEventListener('abort', onLeaving)
+  return { status, turnId, isWhole, refusal }
 }
 
 interface Chunk {

@@ -11,6 +11,13 @@ export class Tally {
   }
 }
 
+/** The stream of an answer, which ends when its turn waits or has ended. */
+export interface OpenStream {
+  readonly threadId: string
+  readonly owner: string
+  readonly url: string
+}
+
 /** One storm over one database: what everybody in it shares. */
 export interface Storm {
   readonly store: 'sqlite' | 'postgres'
@@ -24,6 +31,10 @@ export interface Storm {
   readonly gaps: string[]
   /** Aborted when no more questions are asked and no more faults begin. */
   readonly over: AbortSignal
+  /** The answers that somebody reads right now. */
+  readonly streams: Set<OpenStream>
+  /** Aborted when streams have had their time to end: whoever still reads one leaves. */
+  readonly leaving: AbortSignal
   /** A source of chance for each actor, so that what one draws does not depend on how fast another is. */
   randomFor(actor: string): Random
 }

@@ -37,6 +37,8 @@ export interface TortureReport {
 const people = 6
 const serverCount = 3
 const faultsAtOnce = 3
+/** A missed change is looked for every five seconds. */
+const streamsEndMs = 30_000
 const quiesceMs = 90_000
 
 /** A storm over one store, and what is left when it is over. */
@@ -69,7 +71,7 @@ async function rage(
   db: string,
   trace: string,
 ): Promise<TortureReport> {
-  const over = new AbortController()
+  const [over, leaving] = [new AbortController(), new AbortController()]
   const storm: Storm = {
     store,
     db,
@@ -79,21 +81,28 @@ async function rage(
     threads: new Map(),
     gaps: [],
     over: over.signal,
+    streams: new Set(),
+    leaving: leaving.signal,
     randomFor: (actor) => createRandom(actor.split('').reduce(mix, seed)),
   }
   const [survivor] = fleet.servers
   if (survivor === undefined) throw new Error('There is no server.')
   const before = await survivor.memory()
   const health = watchHealth(storm)
-  const actors = [
-    ...Array.from({ length: people }, (_, index) => actAsPerson(storm, `person-${index + 1}`)),
-    ...Array.from({ length: faultsAtOnce }, (_, index) => harm(storm, `harm-${index + 1}`)),
-  ]
-  const failed = Promise.all(actors)
-  await Promise.race([pause(seconds * 1_000), failed])
+  const asking = Promise.all(
+    Array.from({ length: people }, (_, index) => actAsPerson(storm, `person-${index + 1}`)),
+  )
+  const harming = Promise.all(
+    Array.from({ length: faultsAtOnce }, (_, index) => harm(storm, `harm-${index + 1}`)),
+  )
+  // One of them alone ends early: with an error.
+  await Promise.race([pause(seconds * 1_000), asking, harming])
   over.abort()
-  await failed
+  await harming
   await calm(storm)
+  const endless = await awaitStreams(storm)
+  leaving.abort()
+  await asking
   const stuck = await quiesce(storm)
   const longestHealthMs = await health
   const pages = await readPages(storm)
@@ -106,6 +115,7 @@ async function rage(
     calls,
     trace: readFileSync(trace, 'utf8').split('\n').filter(Boolean),
     stuck,
+    endless,
     gaps: storm.gaps,
     crashes: fleet.servers.flatMap(({ crashes }) => crashes),
     memory,
@@ -158,6 +168,25 @@ async function watchHealth({ fleet, over }: Storm): Promise<number> {
     await pause(50)
   }
   return longest
+}
+
+/**
+ * With no more faults, every turn ends or waits, and with it the streams of its answer. Resolves with those that stay
+ * open although nothing is live in their thread: a person there would see an answer in the making, for ever.
+ */
+async function awaitStreams(storm: Storm): Promise<readonly string[]> {
+  const random = storm.randomFor('readers at the end')
+  const until = performance.now() + streamsEndMs
+  while (storm.streams.size > 0 && performance.now() < until) await pause(100)
+  const endless: string[] = []
+  for (const stream of storm.streams) {
+    const { threadId, owner, url } = stream
+    const resume = `${storm.fleet.pick(random)}/api/chat/${threadId}/stream`
+    const answer = await ask(resume, { owner })
+    await answer?.body?.cancel()
+    if (answer?.status === 204 && storm.streams.has(stream)) endless.push(`${threadId}: ${url}`)
+  }
+  return endless
 }
 
 /** People decide what waits, until every turn has ended; resolves with those that do not. */

@@ -10,7 +10,9 @@ export function createAnnotationWriter(): (annotations: readonly JsonObject[]) =
   const written = new Map<string, string>()
   return (annotations) => {
     const changed = annotations.filter((annotation) => {
-      const subject = JSON.stringify(annotation.toolCallId ?? annotation.messageId ?? null)
+      const subject = JSON.stringify(
+        annotation.toolCallId ?? annotation.messageId ?? annotation.part ?? null,
+      )
       const text = JSON.stringify(annotation)
       if (written.get(subject) === text) return false
       written.set(subject, text)

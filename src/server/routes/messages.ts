@@ -1,10 +1,11 @@
 import type { MessageId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
-import { type MessagePageQuery, pageFormats, readMessagePage } from '../message-page.ts'
+import { type MessagePageQuery, pageFormats, readMessagePage } from '../../engine/message-page.ts'
 import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
-import { oneOf, parameter, type ServerContext, threadOf } from '../context.ts'
+import type { MessagesQuery } from '../../engine/library.ts'
+import { oneOf, orNotFound, parameter, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
@@ -30,7 +31,12 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-async function readPage(context: ServerContext, request: RouteRequest, url: URL): Promise<object> {
+async function readPage(
+  { holdfast, reads }: ServerContext,
+  request: RouteRequest,
+  url: URL,
+): Promise<object> {
+  const { ownerId, basePath } = request
   const threadId = threadOf(request)
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
   const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
@@ -38,10 +44,10 @@ async function readPage(context: ServerContext, request: RouteRequest, url: URL)
     throw badRequest('"toolNames" goes with format=ui: every other format has the names.')
   }
   const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
-  const wanted = { threadId, format, limit, ...rangeOf(url) }
+  const wanted = { ownerId, basePath, format, limit, ...rangeOf(url) }
   const query = withDefined(wanted, { sdk: sdkOf(url), toolNames })
-  const { live, ...rest } = await read(context, request, query)
-  return { ...rest, ...liveOf(url, live) }
+  const read = () => holdfast.messages(threadId, query)
+  return orNotFound(await reads.gateOf(ownerId)(read))
 }
 
 /** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */
@@ -55,8 +61,9 @@ async function readOlder(context: ServerContext, request: RouteRequest, url: URL
   const sort = oneOf(url, 'sort', ['creation_date', '-creation_date']) ?? '-creation_date'
   const entities = entitiesOf(url)
   const pageSize = parseLimit(parameter(url, 'page_size') ?? defaultLimit, 'page_size')
-  const page = await read(context, request, {
+  const page = await readOlderPage(context, request, {
     threadId,
+    basePath: request.basePath,
     format: isVercel ? 'vercel' : 'entities',
     limit: pageSize,
     order: sort === '-creation_date' ? 'newest-first' : 'oldest-first',
@@ -84,7 +91,7 @@ function entitiesOf(url: URL): readonly EntityKind[] | null {
 }
 
 /** What both queries say in the same words. */
-function rangeOf(url: URL): Pick<MessagePageQuery, 'cursor' | 'live' | 'results'> {
+function rangeOf(url: URL): Pick<MessagesQuery, 'cursor' | 'live' | 'results'> {
   const cursor = parameter(url, 'cursor')
   const live = oneOf(url, 'live', ['include', 'exclude'])
   const results = oneOf(url, 'results', ['full', 'lazy'])
@@ -96,15 +103,14 @@ const liveOf = (url: URL, left: MessageId | null): object =>
   parameter(url, 'live') === 'exclude' ? { live: left === null ? null : { messageId: left } } : {}
 
 /** One read: the page says whose thread it is of, and another's is as if it were not there (HT2). */
-async function read(
+async function readOlderPage(
   { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,
   query: MessagePageQuery,
 ) {
   const page = await reads.gateOf(ownerId)(() => readMessagePage(holdfast.store, query))
   if (page === null || page.ownerId !== ownerId) throw notFound('thread')
-  const { ownerId: _, ...shown } = page
-  return shown
+  return page
 }
 
 /** `?sdk=5|6|7`: the vocabulary that the client understands. */

@@ -1,34 +1,56 @@
 import { parseThreadId } from '../../core/ids.ts'
-import { isJsonObject, type Json } from '../../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
-import { defaultLimit, parseCursor, parseLimit, toCursor } from '../../protocol/page-query.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import { parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
+import { ApiError } from '../../protocol/api-error.ts'
+import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
-import { checkMadeUpId, findThread, isOwned, parameter, type ServerContext } from '../context.ts'
+import {
+  checkMadeUpId,
+  findThread,
+  orNotFound,
+  parameter,
+  type ServerContext,
+  threadOf,
+} from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 
-const longestTitle = 500
-
 export function threadRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits } = context
-  const { store, clock } = holdfast
+  const { holdfast, limits, threadMetadata } = context
+  const { threads } = holdfast
+  const show = (thread: ThreadRecord) => toThreadJson(thread, threadMetadata !== 'hidden')
+  const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
+    const body = parseObject(await readJson(request, limits.bodyBytes))
+    const { title, metadata } = body
+    if (metadata !== undefined && threadMetadata !== 'write') {
+      throw new ApiError(403, 'forbidden', 'The metadata of a thread is not yours to set here.')
+    }
+    const change = withDefined(
+      {},
+      {
+        title: title === undefined ? undefined : parseTitle(title),
+        metadata: metadata === undefined ? undefined : parseMetadata(metadata),
+      },
+    )
+    return [body, change]
+  }
   return [
     {
       method: 'POST',
       path: '/api/threads',
       async handle({ request, ownerId }) {
-        const body = parseObject(await readJson(request, limits.bodyBytes))
-        const wanted = body['id'] === undefined ? undefined : parseThreadId(body['id'])
-        const title = body['title'] === undefined ? '' : parseTitle(body['title'])
-        if (wanted !== undefined && !isOwned(await store.readThread(wanted), { ownerId })) {
-          checkMadeUpId(context, wanted)
+        const [body, given] = await readChange(request)
+        const id = body['id'] === undefined ? undefined : parseThreadId(body['id'])
+        if (id !== undefined && (await threads.get(id, { ownerId })) === null) {
+          checkMadeUpId(context, id)
         }
-        const id = wanted ?? holdfast.newThreadId()
-        const created = await store.createThread({ id, ownerId, title, at: clock.now() })
+        const created = await threads.create(withDefined({ ...given, ownerId }, { id }))
         if (created.kind === 'taken') throw notFound('thread')
         const status = created.kind === 'created' ? 201 : 200
-        return Response.json(toThreadJson(created.thread), { status })
+        return Response.json(show(created.thread), { status })
       },
     },
     {
@@ -37,58 +59,47 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle({ url, ownerId }) {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const cursor = parameter(url, 'cursor')
-        const list = `threads ${ownerId}`
-        const before = cursor === undefined ? null : parseCursor(list, cursor)
-        const { threads, hasMore } = await store.listThreads({ ownerId, limit, before })
-        const last = threads.at(-1)
-        return Response.json({
-          results: threads.map(toThreadJson),
-          nextCursor: hasMore && last !== undefined ? toCursor(list, last.activity) : null,
-          hasMore,
-        })
+        const page = await threads.list(withDefined({ ownerId, limit }, { cursor }))
+        return Response.json({ ...page, results: page.results.map(show) })
       },
     },
     {
       method: 'GET',
       path: '/api/threads/:id',
-      handle: async (request) => Response.json(toThreadJson(await findThread(context, request))),
+      handle: async (request) => Response.json(show(await findThread(context, request))),
     },
     {
       method: 'PATCH',
       path: '/api/threads/:id',
       async handle(request) {
         const { id } = await findThread(context, request)
-        const body = parseObject(await readJson(request.request, limits.bodyBytes))
-        const title = parseTitle(body['title'])
-        await holdfast.rename(id, title)
-        return Response.json(toThreadJson(await findThread(context, request)))
+        const [, change] = await readChange(request.request)
+        if (Object.keys(change).length === 0) throw badRequest('"title" says what to change.')
+        const { ownerId } = request
+        return Response.json(show(orNotFound(await threads.update(id, change, { ownerId }))))
       },
     },
     {
       method: 'DELETE',
       path: '/api/threads/:id',
       async handle(request) {
-        const { id } = await findThread(context, request)
-        await store.deleteThread(id)
+        const { ownerId } = request
+        if (!(await threads.delete(threadOf(request), { ownerId }))) throw notFound('thread')
         return new Response(null, { status: 204 })
       },
     },
   ]
 }
 
-function toThreadJson({ id, title, createdAt, updatedAt, seq }: ThreadRecord) {
-  return { id, title, createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt), seq }
+function toThreadJson(
+  { id, title, metadata, createdAt, updatedAt, seq }: ThreadRecord,
+  showsMetadata: boolean,
+) {
+  const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt) }
+  return { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
 }
 
 export function parseObject(body: Json): Readonly<Record<string, Json>> {
   if (!isJsonObject(body)) throw badRequest('The body is a JSON object.')
   return body
-}
-
-function parseTitle(value: Json | undefined): string {
-  if (typeof value !== 'string' || value.length > longestTitle) {
-    throw badRequest(`"title" is a text of at most ${longestTitle} characters.`)
-  }
-  // What a database cannot keep is replaced here, or the first answer would differ from every later one (LG5).
-  return value.toWellFormed().replaceAll('\u0000', '\uFFFD')
 }

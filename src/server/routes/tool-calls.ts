@@ -25,14 +25,14 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
     {
       method: 'GET',
       path: '/api/messages/:id/tool-calls',
-      async handle({ params, url, ownerId }) {
+      async handle({ params, url, ownerId, basePath }) {
         const include = oneOf(url, 'include', ['all'])
         inFlight.admit(ownerId)
         const id = parseMessageId(params['id'])
         const found = await reads.gateOf(ownerId)(() => store.findTurn(id, 'bounded'))
         if (found === null || found.ownerId !== ownerId) throw notFound('message')
         const { turn, threadId } = found
-        const lazyHref = (call: Call) => toCallAddress(threadId, call.id)
+        const lazyHref = (call: Call) => toCallAddress(threadId, call.id, basePath)
         const list = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
         // Where the message is and how far this goes: from there on it can be followed.
         return toJsonResponse(context, ownerId, { ...list, threadId, seq: turn.lastSeq })

@@ -2,6 +2,7 @@ import { callback, checkOptions, type OptionTable } from '../../core/check-optio
 import { fingerprint } from '../../core/fingerprint.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
@@ -10,6 +11,7 @@ import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-output
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
+import { toMetadataText } from '../thread-row.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -49,11 +51,12 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     if (closed) throw new HoldfastError('store-closed', 'The store has been closed.')
   }
 
-  const newThread = ({ id, ownerId, title, at }: NewThread): MemoryThread => ({
+  const newThread = ({ id, ownerId, title, metadata, at }: NewThread): MemoryThread => ({
     thread: {
       id,
       ownerId,
       title,
+      metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,
       seq: 0,
@@ -103,11 +106,22 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return { threads: mine.slice(0, limit), hasMore: mine.length > limit }
     },
 
+    async setThreadMetadata({ threadId, from, to }) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return 'no-thread'
+      if (toMetadataText(stored.thread.metadata) !== toMetadataText(from)) return 'stale'
+      stored.thread = { ...stored.thread, metadata: copyJson(to) }
+      return 'set'
+    },
+
     async deleteThread(id) {
       open()
-      const deleted = threads.delete(id)
-      if (deleted) notifications.post([{ threadId: id, seq: 0 }])
-      return deleted
+      const stored = threads.get(id)
+      if (stored === undefined) return null
+      threads.delete(id)
+      notifications.post([{ threadId: id, seq: 0 }])
+      return { messages: stored.messages.length }
     },
 
     async commit(commits) {
@@ -273,6 +287,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
   }
 }
+
+/** Shared with nobody, as what a database gives back. */
+const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
 /** The first, and those after it that fit. */
 function takeBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {

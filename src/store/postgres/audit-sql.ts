@@ -28,7 +28,7 @@ export function createAuditSql(schema: string) {
           c.model_output AS "modelOutput", m.seq AS "turnSeq"
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,
-      list: `SELECT id, owner_id AS "ownerId", title, created_at AS "createdAt",
+      list: `SELECT id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
           updated_at AS "updatedAt", seq, activity
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
     },

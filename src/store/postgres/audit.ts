@@ -10,6 +10,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
+import { type ThreadRow, toThreadRecord } from '../thread-row.ts'
 import { createAuditSql } from './audit-sql.ts'
 import type { Database, DatabaseReader } from './database.ts'
 import { toPlainText } from './plain-text.ts'
@@ -42,8 +43,10 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
   })
 
   async function* list(reader: DatabaseReader): AsyncGenerator<ThreadRecord> {
-    const fetch = fetchFrom<ThreadRecord>(reader, 'list', sql.scans.list, null, 500)
-    for (let found = await fetch(); found.length > 0; found = await fetch()) yield* found
+    const fetch = fetchFrom<ThreadRow>(reader, 'list', sql.scans.list, null, 500)
+    for (let found = await fetch(); found.length > 0; found = await fetch()) {
+      yield* found.map(toThreadRecord)
+    }
   }
 
   async function write(

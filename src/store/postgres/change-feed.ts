@@ -4,7 +4,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import type { ChangeNotification, Store } from '../store.ts'
-import { createChangePoll } from './change-poll.ts'
+import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
 import { createNotifyListener, type DeafReason } from './notify-listener.ts'
@@ -15,6 +15,8 @@ import { createNotifyPublisher } from './notify-publisher.ts'
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
   /** Own listeners hear it at once, other processes by way of the server. */
   readonly tell: (changed: readonly ChangeNotification[]) => void
+  /** See `ChangePoll.readSeqs`. */
+  readonly readSeqs: ChangePoll['readSeqs']
   close(): Promise<void>
 }
 
@@ -74,6 +76,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
       listeners.post(changed)
       publisher.send(changed)
     },
+    readSeqs: (ids) => poll.readSeqs(ids),
     problem: () =>
       Math.max(listener?.downMs() ?? 0, poll.failingMs()) >= listenerDownMs
         ? 'listener-down'

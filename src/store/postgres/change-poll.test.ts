@@ -2,7 +2,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification } from '../store.ts'
 import { createChangePoll } from './change-poll.ts'
-import type { ListenerState } from './notify-listener.ts'
 import type { RunStatement } from './statement.ts'
 
 interface Found {
@@ -14,9 +13,9 @@ interface Found {
 /** A database of these threads, at each look. The last look is repeated; `fails`: it does not answer. */
 async function lookAt(
   looks: readonly (Readonly<Record<string, Found>> | 'fails')[],
-  options: { readonly servers?: readonly string[]; readonly listener?: ListenerState } = {},
+  options: { readonly servers?: readonly string[] } = {},
 ) {
-  const { servers = [], listener = 'deaf' } = options
+  const { servers = [] } = options
   const threads = ['a', 'b'].map((id) => parseThreadId(id))
   const posts: (readonly ChangeNotification[])[] = []
   const errors: unknown[] = []
@@ -46,7 +45,7 @@ async function lookAt(
     run,
     schema: '"holdfast"',
     pollMs: 1,
-    listener: () => listener,
+    listener: () => 'deaf',
     followed: () => threads,
     post: (found) => void posts.push(found),
     postUnspecific: () => unspecific++,
@@ -127,4 +126,11 @@ describe('everyone is told to look again', () => {
 it('[OP1] those who do not say what they follow are told at each look', async () => {
   const { unspecific } = await lookAt([{}, {}, {}])
   expect(unspecific).toBeGreaterThan(2)
+})
+
+it('[OP1] where the threads stand is read by a look, and by none where nobody looks', async () => {
+  const { poll } = await lookAt([{ a: { seq: 3 } }])
+  expect(await poll.readSeqs([parseThreadId('a'), parseThreadId('b')])).toEqual(new Map([['a', 3]]))
+  poll.stop()
+  expect(await poll.readSeqs([parseThreadId('a')])).toBeNull()
 })

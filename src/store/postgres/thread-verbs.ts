@@ -3,11 +3,14 @@ import type { ThreadRecord } from '../../core/thread.ts'
 import type {
   AbandonedRun,
   CreateThreadResult,
+  DeletedThread,
+  MetadataChange,
   NewThread,
   StopRequest,
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
+import { toMetadataText, toThreadRecord, type ThreadRow } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
@@ -18,43 +21,63 @@ export function createThreadVerbs(
   statements: ThreadStatements,
 ) {
   return {
-    async createThread({ id, ownerId, title, at }: NewThread): Promise<CreateThreadResult> {
-      const values = [id, ownerId, toPlainText(title), at]
+    async createThread({
+      id,
+      ownerId,
+      title,
+      metadata = {},
+      at,
+    }: NewThread): Promise<CreateThreadResult> {
+      const values = [id, ownerId, toPlainText(title), at, toMetadataText(metadata)]
       for (;;) {
-        const [row] = await run<ThreadRecord & { readonly isNew: boolean }>(
+        const [row] = await run<ThreadRow & { readonly isNew: boolean }>(
           statements.createThread,
           values,
         )
         // Somebody else's, committed after this statement began: the next one sees it.
         if (row === undefined) continue
-        const { isNew, ...thread } = row
+        const { isNew, ...found } = row
+        const thread = toThreadRecord(found)
         if (isNew) return { kind: 'created', thread }
         return thread.ownerId === ownerId ? { kind: 'exists', thread } : { kind: 'taken' }
       }
     },
 
     async readThread(id: ThreadId): Promise<ThreadRecord | null> {
-      const [thread] = await run<ThreadRecord>(statements.readThread, [id])
-      return thread ?? null
+      const [thread] = await run<ThreadRow>(statements.readThread, [id])
+      return thread === undefined ? null : toThreadRecord(thread)
+    },
+
+    async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>> {
+      const rows = await runBare<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
+      return new Map(rows.map(({ id, seq }) => [id, seq]))
     },
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const threads = await run<ThreadRecord>(statements.listThreads, values)
-      return { threads: threads.slice(0, limit), hasMore: threads.length > limit }
+      const found = await run<ThreadRow>(statements.listThreads, values)
+      return { threads: found.slice(0, limit).map(toThreadRecord), hasMore: found.length > limit }
     },
 
     /**
      * The thread's row goes first: a commit that holds it is waited for, and what it wrote is seen by the
      * statements that follow. In one statement it would be left behind.
      */
-    deleteThread: (id: ThreadId): Promise<boolean> =>
+    deleteThread: (id: ThreadId): Promise<DeletedThread | null> =>
       transaction(async (runInside) => {
         const gone = await runInside(statements.deleteThread, [id])
-        if (gone.length === 0) return false
+        if (gone.length === 0) return null
+        const [deleted] = await runInside<DeletedThread>(statements.deleteMessages, [id])
         for (const statement of statements.deleteRows) await runInside(statement, [id])
-        return true
+        return { messages: deleted?.messages ?? 0 }
       }),
+
+    async setThreadMetadata({ threadId, from, to }: MetadataChange) {
+      const values = [threadId, toMetadataText(from), toMetadataText(to)]
+      const [row] = await run<{ readonly isSet: boolean }>(statements.setMetadata, values)
+      if (row === undefined) return 'no-thread' as const
+      return row.isSet ? ('set' as const) : ('stale' as const)
+    },
 
     async requestStop(id: ThreadId): Promise<StopRequest & { readonly seq?: Seq }> {
       const [row] = await run<StopRow>(statements.requestStop, [id])
@@ -80,20 +103,24 @@ interface StopRow {
 type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
-  const columns = `id, owner_id AS "ownerId", title, created_at AS "createdAt",
+  const columns = `id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
     updated_at AS "updatedAt", seq, activity`
   return {
     createThread: statement(
       'create-thread',
       `WITH created AS (
-         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at)
-         VALUES ($1, $2, $3, $4::bigint, $4)
+         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, metadata)
+         VALUES ($1, $2, $3, $4::bigint, $4, $5)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
        SELECT ${columns}, true AS "isNew" FROM created
        UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,
     ),
     readThread: statement('read-thread', `SELECT ${columns} FROM ${schema}.threads WHERE id = $1`),
+    readSeqs: statement(
+      'read-seqs',
+      `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
+    ),
     listThreads: statement(
       'list-threads',
       `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
@@ -103,7 +130,20 @@ export function createThreadStatements(schema: string) {
       'delete-thread',
       `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,
     ),
-    deleteRows: ['messages', 'events', 'calls'].map((table) =>
+    // A row that another holds is waited for; what it then says is compared, not what this statement began with.
+    setMetadata: statement(
+      'set-metadata',
+      `WITH changed AS (
+         UPDATE ${schema}.threads SET metadata = $3 WHERE id = $1 AND metadata = $2 RETURNING id
+       )
+       SELECT EXISTS (SELECT FROM changed) AS "isSet" FROM ${schema}.threads WHERE id = $1`,
+    ),
+    deleteMessages: statement(
+      'delete-messages',
+      `WITH gone AS (DELETE FROM ${schema}.messages WHERE thread_id = $1 RETURNING 1)
+       SELECT count(*)::integer AS messages FROM gone`,
+    ),
+    deleteRows: ['events', 'calls'].map((table) =>
       statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
     ),
     requestStop: statement(

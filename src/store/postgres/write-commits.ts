@@ -1,4 +1,4 @@
-import type { MessageId, OwnerId, ThreadId } from '../../core/ids.ts'
+import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { toRefusal } from '../commit-group.ts'
 import { judgeAppend, newThreadHead } from '../lease.ts'
@@ -171,7 +171,7 @@ const toHead = (row: CommitRow) =>
         seq: row.headSeq,
         fence: row.headFence ?? 0,
         holder: row.headHolder,
-        turnId: row.headTurn as MessageId | null,
+        turnId: row.headTurn,
         until: null,
         stopFence: null,
       }

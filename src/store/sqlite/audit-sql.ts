@@ -19,7 +19,7 @@ export const auditSql = {
     calls: `SELECT thread AS key, call_id AS callId, turn AS turnSeq, name, life, input, output,
       model_output AS modelOutput FROM calls ${ofThread('calls')} ORDER BY thread, turn, seq`,
   },
-  listThreads: `SELECT id, owner_id AS ownerId, title, created_at AS createdAt,
+  listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
     updated_at AS updatedAt, seq, activity FROM threads ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread

@@ -16,6 +16,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
+import { type ThreadRow, toThreadRecord } from '../thread-row.ts'
 import { auditSql } from './audit-sql.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -80,8 +81,7 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
       transaction('BEGIN', (db) =>
         db.prepare(auditSql.findSharedTurns).all(),
       ) as unknown as readonly TurnHome[],
-    listThreads: () =>
-      snapshot((db) => iterateRows(db, auditSql.listThreads)) as AsyncGenerator<ThreadRecord>,
+    listThreads: () => snapshot((db) => threadsOf(iterateRows(db, auditSql.listThreads))),
     scan: (only) =>
       snapshot((db) => {
         const key = only === undefined ? null : readHead(db, only)?.thread
@@ -203,4 +203,8 @@ function write(
   db.exec(auditSql.createRecord)
   const record = db.prepare(auditSql.record)
   for (const { problem, note, before } of records) record.run(at, name, problem, note, before)
+}
+
+function* threadsOf(rows: Iterable<unknown>): Generator<ThreadRecord> {
+  for (const row of rows) yield toThreadRecord(row as ThreadRow)
 }

@@ -1,5 +1,5 @@
 const threadColumns =
-  'id, owner_id AS ownerId, title, created_at AS createdAt, updated_at AS updatedAt, seq, activity'
+  'id, owner_id AS ownerId, title, metadata, created_at AS createdAt, updated_at AS updatedAt, seq, activity'
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
@@ -40,6 +40,7 @@ export const ledgerSql = {
     changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark) VALUES (:id, :ownerId, :title, :at,
     :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
     :incarnation, :mark)`,
+  setMetadata: 'UPDATE threads SET metadata = :to WHERE id = :id AND metadata = :from',
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
   deleteMessages: 'DELETE FROM messages WHERE thread = ?',
   deleteEvents: 'DELETE FROM events WHERE thread = ?',

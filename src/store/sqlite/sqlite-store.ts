@@ -16,6 +16,7 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
+import { toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
@@ -92,11 +93,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async createThread(wanted) {
       return write((statements) => {
-        const { id, ownerId, title, at } = wanted
+        const { id, ownerId, title, metadata = {}, at } = wanted
         const found = statements.readThread.get(id)
         if (found !== undefined) {
           return found.ownerId === ownerId
-            ? { kind: 'exists', thread: { ...found } }
+            ? { kind: 'exists', thread: toThreadRecord(found) }
             : { kind: 'taken' }
         }
         const counter = createCounter(statements)()
@@ -105,18 +106,18 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
           ...{ fence: 0, holder: null, turnId: null, until: null },
           ...{ incarnation: drawMark(), mark: '' },
         })
-        const dates = { createdAt: at, updatedAt: at }
-        return {
-          kind: 'created',
-          thread: { id, ownerId, title, ...dates, seq: 0, activity: counter },
-        }
+        const text = toMetadataText(metadata)
+        if (text !== '{}') statements.setMetadata.run({ id, from: '{}', to: text })
+        const made = statements.readThread.get(id)
+        if (made === undefined) throw new Error('A thread that was inserted is not there.')
+        return { kind: 'created', thread: toThreadRecord(made) }
       })
     },
 
     async readThread(id) {
       return read(({ readThread }) => {
         const found = readThread.get(id)
-        return found === undefined ? null : { ...found }
+        return found === undefined ? null : toThreadRecord(found)
       })
     },
 
@@ -125,24 +126,32 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
       )
       return {
-        threads: found.slice(0, limit).map((thread) => ({ ...thread })),
+        threads: found.slice(0, limit).map(toThreadRecord),
         hasMore: found.length > limit,
       }
     },
 
+    async setThreadMetadata({ threadId: id, from, to }) {
+      return write((statements) => {
+        const values = { id, from: toMetadataText(from), to: toMetadataText(to) }
+        if (Number(statements.setMetadata.run(values).changes) > 0) return 'set'
+        return statements.readKey.get(id) === undefined ? 'no-thread' : 'stale'
+      })
+    },
+
     async deleteThread(id) {
-      const isDeleted = await write((statements) => {
+      const deleted = await write((statements) => {
         const thread = statements.readKey.get(id)?.thread
-        if (thread === undefined) return false
+        if (thread === undefined) return null
         statements.raiseCounter.run(createCounter(statements)())
         statements.deleteThread.run(thread)
-        statements.deleteMessages.run(thread)
+        const messages = Number(statements.deleteMessages.run(thread).changes)
         statements.deleteEvents.run(thread)
         statements.deleteCalls.run(thread)
-        return true
+        return { messages }
       })
-      if (isDeleted) notifications.post([{ threadId: id, seq: 0 }])
-      return isDeleted
+      if (deleted !== null) notifications.post([{ threadId: id, seq: 0 }])
+      return deleted
     },
 
     async commit(commits) {

@@ -1,7 +1,8 @@
 import type { foldThread } from '../../core/fold-thread.ts'
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 import { parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
-import type { createHoldfast } from '../../engine/create-holdfast.ts'
+import type { Holdfast } from '../../engine/create-holdfast.ts'
+import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { CoverageKind } from './coverage.ts'
@@ -49,7 +50,7 @@ export interface ClusterParts {
   readonly store: Store
   readonly living: Set<string>
   readonly isAlive: (holder: string) => boolean | undefined
-  readonly create: typeof createHoldfast
+  readonly create: (options: HoldfastOptions) => Holdfast
   readonly fold: typeof foldThread
   readonly count: (kind: CoverageKind) => void
   readonly report: Report

@@ -49,6 +49,7 @@ export const coverageKinds = [
   'model-cut-off',
   'step-limit',
   'step-abandoned',
+  'step-resumed',
   'viewer-drop',
   'viewer-resume',
   'viewer-resume-elsewhere',
@@ -92,6 +93,8 @@ export function kindsOfEvent(event: NewEvent): readonly CoverageKind[] {
       return ['message']
     case 'step-abandoned':
       return ['step-abandoned']
+    case 'step-resumed':
+      return ['step-resumed']
     case 'call-decided':
       return event.editedInput === undefined ? ['decision'] : ['decision', 'decision-edited']
     case 'call-resolved':

@@ -177,6 +177,8 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     createThread: (thread) => call('create thread', () => store.createThread(thread)),
     readThread: (id) => call('read thread', () => store.readThread(id)),
     listThreads: (query) => call('list threads', () => store.listThreads(query)),
+    setThreadMetadata: (change) =>
+      call('set thread metadata', () => store.setThreadMetadata(change), true),
     deleteThread: (id) => call('delete thread', () => store.deleteThread(id), true),
     commit(commits) {
       const appends = commits.map(({ append }) => append)

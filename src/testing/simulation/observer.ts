@@ -113,6 +113,24 @@ const whole: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length'
 
 export function createUtterances(report: Report): Utterances {
   const scripts = new Map<string, Set<string>>()
+
+  /** What follows what was shown is the rest of an utterance, without what it repeated of that, and nothing else (AG8). */
+  const checkResumed = (shownChars: number, text: string, known: readonly string[]): void => {
+    const shown = squeeze(text.slice(0, shownChars))
+    const rest = text.slice(shownChars)
+    const isRestOf = (script: string): boolean => {
+      for (let at = script.indexOf(rest); at !== -1; at = script.indexOf(rest, at + 1)) {
+        const dropped = squeeze(script.slice(0, at))
+        if (shown.endsWith(dropped) || shown.startsWith(dropped)) return true
+      }
+      return false
+    }
+    if (!known.some(isRestOf)) {
+      report('LG3', `"${rest}" was stored after "${shown}", and something before or in it was not`)
+    }
+    if (squeeze(rest).startsWith(shown)) report('AG8', `"${shown}" was said twice`)
+  }
+
   return {
     record(process, script) {
       const text = script.flatMap((part) => ('text' in part ? [part.text] : [])).join('')
@@ -123,12 +141,18 @@ export function createUtterances(report: Report): Utterances {
       for (const event of events) {
         if (!isTurnEvent(event)) continue
         const steps = oracle.turns.get(event.turnId)?.steps ?? []
-        const text = textOf(steps.at(-1))
+        const last = steps.at(-1)
+        const text = textOf(last)
+        if (last?.resumedAfter !== undefined) {
+          if (event.type === 'text-appended') checkResumed(last.resumedAfter, text, known)
+          continue
+        }
         if (event.type === 'text-appended' && !known.some((script) => script.startsWith(text))) {
           report('LG3', `"${text}" was stored, and something before or in it was not`)
         }
         if (event.type === 'step-ended' && whole.has(event.finishReason)) {
           const ended = steps.findLast(({ status }) => status === 'ended')
+          if (ended?.resumedAfter !== undefined) continue
           if (known.includes(textOf(ended))) continue
           report('LG3', `a step was stored as "${textOf(ended)}", which no model said`)
         }
@@ -136,6 +160,8 @@ export function createUtterances(report: Report): Utterances {
     },
   }
 }
+
+const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')
 
 function textOf(step: Step | undefined): string {
   const parts = step?.parts ?? []

@@ -1,5 +1,6 @@
 import { foldThread } from '../../core/fold-thread.ts'
-import { createHoldfast } from '../../engine/create-holdfast.ts'
+import { createHoldfast, type Holdfast } from '../../engine/create-holdfast.ts'
+import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Store } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
 import { performRandomAction, someProcess } from './actions.ts'
@@ -20,7 +21,7 @@ export interface SimulationOptions {
    * Makes the engine of a process; a broken one shows that the simulation notices it.
    * @default createHoldfast
    */
-  readonly create?: typeof createHoldfast
+  readonly create?: (options: HoldfastOptions) => Holdfast
   /**
    * The fold of viewers and of the oracle; a broken one shows that the simulation notices it.
    * @default foldThread

@@ -1,8 +1,10 @@
 import type { LanguageModel } from 'ai'
 import { type Clock, wait } from '../../engine/clock.ts'
-import type { createHoldfast, Holdfast } from '../../engine/create-holdfast.ts'
+import type { Holdfast } from '../../engine/create-holdfast.ts'
+import type { HoldfastOptions } from '../../engine/options.ts'
 import type { LifecycleEvent } from '../../engine/hooks.ts'
 import type { Store } from '../../store/store.ts'
+import { carryOnBeginning } from '../../views/carry-on-words.ts'
 import type { Random } from '../random.ts'
 import {
   type PromptMessage,
@@ -30,7 +32,7 @@ export interface ProcessParts {
   readonly profile: FaultProfile
   readonly isQuiescing: () => boolean
   readonly count: (kind: CoverageKind) => void
-  readonly create: typeof createHoldfast
+  readonly create: (options: HoldfastOptions) => Holdfast
   readonly newId: (kind: string) => string
   readonly onPrompt: (prompt: readonly PromptMessage[]) => void
   /** Called with what the model is about to utter. */
@@ -46,8 +48,10 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
     after: (ms, call) => scheduler.schedule(name, 'timer', ms, call),
     soon: (call) => void scheduler.schedule(name, 'soon', 0, call),
   }
-  const script = () => {
-    const utterance = parts.isQuiescing() ? [{ text: 'That is all.' }] : randomScript(random)
+  const script = ({ prompt }: ScriptedCall) => {
+    const fresh = parts.isQuiescing() ? [{ text: 'That is all.' }] : randomScript(random)
+    const shown = brokenOffIn(prompt)
+    const utterance = shown === undefined ? fresh : carryOn(random, shown, fresh)
     parts.onScript(utterance)
     return utterance
   }
@@ -73,6 +77,27 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
 function kindOf(event: LifecycleEvent): CoverageKind | undefined {
   if (event.type === 'turn-started') return event.how === 'taken-over' ? 'takeover' : undefined
   return event.type === 'model-retried' ? 'model-retried' : undefined
+}
+
+/** What the model had said, where it is asked to carry on with it (AG8). */
+function brokenOffIn(prompt: readonly PromptMessage[]): string | undefined {
+  const [answer, request] = prompt.slice(-2)
+  if (!JSON.stringify(request?.content ?? '').includes(carryOnBeginning)) return undefined
+  const parts = answer?.content as readonly { readonly type: string; readonly text?: string }[]
+  return parts.flatMap(({ type, text = '' }) => (type === 'text' ? [text] : [])).join('')
+}
+
+/** A model repeats what was shown, repeats its end, carries on, or begins anew. */
+function carryOn(
+  random: Random,
+  shown: string,
+  fresh: readonly ScriptPart[],
+): readonly ScriptPart[] {
+  const pieces = 1 + random.int(6)
+  const said = random.pick([shown, shown, shown.slice(-12), '', undefined])
+  return said === undefined
+    ? fresh
+    : [{ text: `${said.toWellFormed()} and ${random.int(1_000)} more`, pieces }, ...fresh.slice(1)]
 }
 
 /** What the model utters in one step. A repeated step may get another: models are not repeatable. */

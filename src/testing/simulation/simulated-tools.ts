@@ -128,7 +128,7 @@ export function createToolRuns(parts: ToolRunsParts): ToolRuns {
       const times = (runs.get(callId) ?? 0) + 1
       runs.set(callId, times)
       if (times > 1) parts.onRepeat()
-      const found = findCall(parts.oracles(), callId as CallId)
+      const found = findCall(parts.oracles(), callId)
       if (found === undefined) report('CL3', `${name} ran for ${callId}, which is not stored`)
       else checkRun(name, times, input, found, report)
     },

@@ -55,7 +55,7 @@ export const historyRules: readonly StoreRule[] = [
       await append(store, [say('And?', second)])
       const places = [...begin, ...running, ...(await readPlaces(store))]
       assert.deepEqual(await areOther(store, places), all(places, false))
-      assert.equal(await store.readPlace?.('other' as typeof thread, 1), null)
+      assert.equal(await store.readPlace?.('other', 1), null)
     },
   },
   {

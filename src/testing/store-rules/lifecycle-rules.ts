@@ -39,6 +39,7 @@ const turnEvents: readonly TurnEventBody[] = [
   { type: 'text-started', block: '0', kind: 'text' },
   { type: 'item-added', item: { type: 'custom', kind: 'note' } },
   { type: 'step-ended', finishReason: 'stop' },
+  { type: 'step-resumed' },
   { type: 'step-abandoned' },
   { type: 'turn-paused', waitingFor: 'client' },
   { type: 'turn-resumed' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import type { JsonObject } from '../../core/json.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
@@ -59,6 +60,7 @@ export const threadRules: readonly StoreRule[] = [
         id: thread,
         ownerId: ana,
         title: 'Täglich 😀',
+        metadata: {},
         createdAt: at,
         updatedAt: at,
         seq: 0,
@@ -232,6 +234,33 @@ export const threadRules: readonly StoreRule[] = [
     },
   },
   {
+    id: 'OP5b',
+    claim: 'keeps the metadata of a thread, and replaces it only where it is as it was read',
+    async check({ open, reopen }) {
+      let store = await open()
+      const metadata = { 'täg "1"': ['a', { b: null }], __proto: 'x', n: 1.5 }
+      const made = await store.createThread({ id: thread, ownerId: ana, title: '', metadata, at })
+      assert.deepEqual(made.kind === 'created' && made.thread.metadata, metadata)
+      await append(store, [say('Hello')])
+      const before = await store.readThread(thread)
+      const set = (from: JsonObject, to: JsonObject) =>
+        store.setThreadMetadata({ threadId: thread, from, to })
+      assert.equal(await set({}, { late: true }), 'stale')
+      const next = { text: 'NUL \u0000, half \ud800' }
+      assert.equal(await set(metadata, next), 'set')
+      assert.equal(await set(metadata, {}), 'stale')
+      store = await reopen(store)
+      assert.deepEqual(await store.readThread(thread), { ...before, metadata: next })
+      const list = await store.listThreads({ ownerId: ana, limit: 9, before: null })
+      assert.deepEqual(list.threads, [{ ...before, metadata: next }])
+      const nobody = parseThreadId('nobody')
+      const gone = await store.setThreadMetadata({ threadId: nobody, from: {}, to: {} })
+      assert.equal(gone, 'no-thread')
+      const [one, two] = await Promise.all([set(next, { n: 1 }), set(next, { n: 2 })])
+      assert.deepEqual([one, two].toSorted(), ['set', 'stale'])
+    },
+  },
+  {
     id: 'LG1',
     claim: 'deletes a thread whole; its id begins anew at 0, and others stay',
     async check({ open, reopen }) {
@@ -242,8 +271,8 @@ export const threadRules: readonly StoreRule[] = [
       await append(store, events)
       await append(store, [started(parseMessageId('second'))])
       await append(store, [say('Hello')], { threadId: other })
-      assert.equal(await store.deleteThread(thread), true)
-      assert.equal(await store.deleteThread(thread), false)
+      assert.deepEqual(await store.deleteThread(thread), { messages: 3 })
+      assert.equal(await store.deleteThread(thread), null)
 
       store = await reopen(store)
       const query = { threadId: thread, limit: 9, results: 'full' } as const

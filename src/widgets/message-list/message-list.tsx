@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo, useRef } from 'react'
-import type { ThreadSnapshot } from '../../client/thread-client.ts'
+import type { ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { Icon, Spinner } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { RowView } from './row-view.tsx'

@@ -1,4 +1,4 @@
-import type { PendingMessage, ThreadSnapshot } from '../../client/thread-client.ts'
+import type { PendingMessage, ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
 
 export type ThreadRow =

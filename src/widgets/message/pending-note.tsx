@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { PendingMessage } from '../../client/thread-client.ts'
+import type { PendingMessage } from '../../client/thread-snapshot.ts'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'

@@ -1,10 +1,10 @@
 import { memo, type ReactNode } from 'react'
 import type { Step } from '../../core/message.ts'
 import { stepTextOf } from '../../views/commentary.ts'
+import { isBrokenAttempt } from '../../views/shown-parts.ts'
 import { Icon } from '../icon.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { useStrings } from '../strings-context.tsx'
-import { isBrokenAttempt } from './turn-text.tsx'
 
 /** What a step has besides its answer, folded: how the model reasoned, and attempts that broke off. */
 export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step }): ReactNode {
@@ -17,7 +17,7 @@ export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step
       {reasoning.trim() !== '' && (
         <Fold label={strings.reasoning} kind="reasoning" text={reasoning} step={step} />
       )}
-      {isBrokenAttempt(step) && (
+      {isBrokenAttempt(step) && stepTextOf(step).trim() !== '' && (
         <Fold label={strings.attempt} kind="attempt" text={stepTextOf(step)} step={step} />
       )}
     </>

@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react'
 import type { Step } from '../../core/message.ts'
-import { hasCalls, isAnswerStep, stepTextOf } from '../../views/commentary.ts'
+import { isAnswerStep, stepTextOf } from '../../views/commentary.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 
 /**
@@ -20,7 +20,3 @@ export const TurnText = memo(function TurnText({ step }: { readonly step: Step }
 
 const showsText = (step: Step): boolean =>
   isAnswerStep(step) || (step.status === 'open' && stepTextOf(step).trim() !== '')
-
-/** What a broken attempt had said. The next attempt says it anew; nothing that was shown is lost. */
-export const isBrokenAttempt = (step: Step): boolean =>
-  step.status === 'abandoned' && !hasCalls(step) && stepTextOf(step).trim() !== ''

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react'
-import type { PendingMessage } from '../../client/thread-client.ts'
+import type { PendingMessage } from '../../client/thread-snapshot.ts'
 import type { UserPart } from '../../core/message.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'

@@ -6,10 +6,10 @@ import { CallActionsProvider } from '../call-actions.ts'
 import { Composer } from '../composer/composer.tsx'
 import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
-import { useStrings } from '../strings-context.tsx'
 import { ThreadProvider } from '../thread-context.ts'
 import { Announcer } from './announcer.tsx'
 import { ConnectionNote } from './connection-note.tsx'
+import { Refusal } from './refusal.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
 import { useUnsent } from './use-unsent.ts'
@@ -65,7 +65,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
     <ThreadProvider value={current}>
       <CallActionsProvider value={actions}>
         <section className="hf-thread" data-thread-status={status}>
-          {isRefused && isEmpty && <Refusal />}
+          {isRefused && isEmpty && <Refusal code={connection.code} />}
           {status === 'loading' && isEmpty && !isRefused && <ThreadSkeleton />}
           {status === 'ready' && isEmpty && <div className="hf-empty">{empty}</div>}
           {!isEmpty && (
@@ -80,7 +80,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
           )}
           <Announcer last={last} />
           {isRefused ? (
-            !isEmpty && <Refusal />
+            !isEmpty && <Refusal code={connection.code} />
           ) : (
             <div className="hf-foot">
               <ConnectionNote connection={connection} isSavingInterrupted={isSavingInterrupted} />
@@ -97,15 +97,5 @@ function ThreadBody(props: ThreadProps): ReactNode {
         </section>
       </CallActionsProvider>
     </ThreadProvider>
-  )
-}
-
-/** In place of the messages, or of the composer where there are messages: nothing can be added to them. */
-function Refusal(): ReactNode {
-  const strings = useStrings()
-  return (
-    <p className="hf-refused" role="alert">
-      {strings.refused}
-    </p>
   )
 }

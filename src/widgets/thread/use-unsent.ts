@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import type { PendingMessage, ThreadClient, ThreadSnapshot } from '../../client/thread-client.ts'
+import type { PendingMessage, ThreadClient, ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { readStored, writeStored } from '../composer/stored-text.ts'
 
 /**

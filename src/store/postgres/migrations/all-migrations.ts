@@ -3,6 +3,7 @@ import { snapshottedTurns } from './0005-snapshotted-turns.ts'
 import { eventBatches } from './0006-event-batches.ts'
 import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
 import { historyMarks } from './0008-history-marks.ts'
+import { threadMetadata } from './0009-thread-metadata.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -12,4 +13,5 @@ export const allMigrations: readonly Migration[] = [
   eventBatches,
   rowsPlannedOutside,
   historyMarks,
+  threadMetadata,
 ]

@@ -38,13 +38,25 @@ import {
   type Store,
 } from '../store/store.ts'
 
-/** `ledger`: the fold itself, for clients that run it too. */
 export const pageFormats = ['ui', 'vercel', 'entities', 'chat', 'ledger'] as const
+/**
+ * How messages are shown: `ui` (AI SDK 5 to 7), `vercel` (AI SDK 4), `entities` (rows), `chat` (text with its calls),
+ * `ledger` (the fold itself, for clients that run it too).
+ */
 export type PageFormat = (typeof pageFormats)[number]
 
-export interface MessagePageQuery {
+/** What a page of each format lists. */
+export interface PageItems {
+  readonly ui: UiMessage
+  readonly vercel: VercelMessage
+  readonly entities: EntityRow
+  readonly chat: ChatMessage
+  readonly ledger: Message
+}
+
+export interface MessagePageQuery<Format extends PageFormat = PageFormat> {
   readonly threadId: ThreadId
-  readonly format: PageFormat
+  readonly format: Format
   readonly limit: number
   readonly cursor?: string
   readonly results?: ResultMode
@@ -53,15 +65,17 @@ export interface MessagePageQuery {
   readonly sdk?: SdkVersion
   /** For `ui`: whether each tool part says the tool's name. */
   readonly toolNames?: ToolNames
+  /** What the addresses of results that were left out begin with. */
+  readonly basePath?: string
   /** The older query (FD8): only rows of these kinds, or messages that such a row is part of. */
   readonly older?: { readonly entities: readonly EntityKind[] | null }
 }
 
-type PageItem = UiMessage | VercelMessage | EntityRow | ChatMessage | Message
+type PageItem = PageItems[PageFormat]
 
-export interface MessagePage {
+export interface ReadMessagePage<Format extends PageFormat> {
   readonly ownerId: OwnerId
-  readonly results: readonly PageItem[]
+  readonly results: readonly PageItems[Format][]
   readonly nextCursor: string | null
   readonly hasMore: boolean
   readonly seq: Seq
@@ -78,10 +92,10 @@ const mostAtOnce = 200
  * not show takes no room on a page, so it may take several reads to fill one, or to know that nothing
  * follows. It ends early, at a message, when it has enough bytes. `seq` is that of the first read: whoever follows from there misses nothing.
  */
-export async function readMessagePage(
+export async function readMessagePage<Format extends PageFormat>(
   store: Store,
-  query: MessagePageQuery,
-): Promise<MessagePage | null> {
+  query: MessagePageQuery<Format>,
+): Promise<ReadMessagePage<Format> | null> {
   const { threadId, cursor, order = 'newest-first', older } = query
   const limit = parseLimit(query.limit)
   const list = listOf(query)
@@ -134,7 +148,8 @@ export async function readMessagePage(
   const { items, next } = filler
   return {
     ownerId: first.ownerId,
-    results: items,
+    // `project` makes items of the query's own format alone.
+    results: items as readonly PageItems[Format][],
     nextCursor: next === null ? null : toPlaceCursor(list, withHistory(next, first, ids)),
     hasMore: next !== null,
     seq: first.seq,
@@ -233,6 +248,6 @@ function project(message: Message, query: MessagePageQuery): readonly PageItem[]
 
 const present = <Item>(item: Item | null): readonly Item[] => (item === null ? [] : [item])
 
-const lazyOf = ({ threadId }: MessagePageQuery) => ({
-  lazyHref: (call: Call) => toCallAddress(threadId, call.id),
+const lazyOf = ({ threadId, basePath }: MessagePageQuery) => ({
+  lazyHref: (call: Call) => toCallAddress(threadId, call.id, basePath),
 })

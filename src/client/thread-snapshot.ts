@@ -1,0 +1,87 @@
+import type { Json } from '../core/json.ts'
+import type { Message, UserPart } from '../core/message.ts'
+import type { Connection } from './connection.ts'
+import type { ObservableStore } from './external-store.ts'
+
+/** A message that was written here and is not stored yet, or could not be. */
+export interface PendingMessage {
+  /** The id that it has once it is stored. */
+  readonly id: string
+  readonly parts: readonly UserPart[]
+  /** `failed`: it can be tried again or discarded. */
+  readonly state: 'sending' | 'failed'
+  /** Why it could not be sent. */
+  readonly error?: string
+}
+
+/** A thread as a page shows it at one moment. */
+export interface ThreadSnapshot {
+  readonly threadId: string
+  /** `loading` until the newest messages have been read for the first time. A new thread is `ready` at once. */
+  readonly status: 'loading' | 'ready'
+  /** Empty as long as nobody and nothing has given it one. */
+  readonly title: string
+  /** What has been loaded, oldest first. The same object as before where nothing changed. */
+  readonly messages: readonly Message[]
+  /** What was written here and is not in `messages` yet, oldest first. */
+  readonly pending: readonly PendingMessage[]
+  /** There are messages before the first one here. */
+  readonly hasOlder: boolean
+  /** The next page is on its way. */
+  readonly isLoadingOlder: boolean
+  /** The last turn is being produced. False while it waits for a person. */
+  readonly isRunning: boolean
+  /** How this page is connected to the server. */
+  readonly connection: Connection
+  /** The server cannot store anything right now; what is shown is stored. */
+  readonly isSavingInterrupted: boolean
+}
+
+/** A thread, live while somebody subscribes, and what can be done with it. */
+export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
+  /** Loads one page more. Does nothing when there is none, or one is on its way. */
+  readonly loadOlder: () => Promise<void>
+  /**
+   * Sends a message. It is in `pending` at once, and stays there as `failed` when this rejects. `replaces` is the id
+   * of the message that it is an edit of; what followed that one leaves the thread.
+   */
+  readonly send: (
+    parts: readonly UserPart[],
+    options?: { readonly replaces?: string },
+  ) => Promise<void>
+  /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
+  readonly retry: (pendingId: string) => Promise<void>
+  /** Takes a message out of `pending`. One that is on its way may be stored all the same. */
+  readonly discard: (pendingId: string) => void
+  /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
+  readonly restore: (unsent: readonly PendingMessage[]) => void
+  /**
+   * Connects again now: after a refusal, such as one from before somebody signed in, and instead of waiting any
+   * longer for a server that was away. Changes nothing while it is connected, or nobody looks.
+   */
+  readonly reconnect: () => void
+  readonly stop: () => Promise<void>
+  /** Answers again. @default messageId the last turn */
+  readonly regenerate: (messageId?: string) => Promise<void>
+  /** Goes on with a turn that ran out of steps or was broken off. */
+  readonly continue: () => Promise<void>
+  /** Accepts or rejects a call that waits. Rejects when somebody else was first, or the arguments do not fit. */
+  readonly decide: (callId: string, decision: DecisionAnswer) => Promise<void>
+  /** Several at once, in one request (AP6). */
+  readonly decideAll: (callIds: readonly string[], decision: DecisionAnswer) => Promise<void>
+  /** Says what became of a call whose outcome is unknown: run it again, it worked (with what `result`), skip it. */
+  readonly resolve: (
+    callId: string,
+    resolution: 'retry' | 'done' | 'skip',
+    result?: Json,
+  ) => Promise<void>
+}
+
+/** What a person says about a call that waits for approval. */
+export interface DecisionAnswer {
+  readonly decision: 'accept' | 'reject'
+  /** With `accept`: other arguments than the model gave. @default those of the model */
+  readonly args?: Json
+  /** With `reject`: why; the model is told. @default no reason */
+  readonly feedback?: string
+}

@@ -1,0 +1,33 @@
+import type { FlexibleSchema } from 'ai'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { Json } from '../core/json.ts'
+import type { Turn } from '../core/message.ts'
+import { fitSchema } from './fit-schema.ts'
+
+type ChoicesSchema = FlexibleSchema<unknown> | undefined
+
+/**
+ * The choices of a request as they are stored: what the host's schema makes of them, with its defaults. What does not fit is
+ * refused, and so is a request with choices where there is no schema: they would be lost without a word (AG2).
+ */
+export async function fitChoices(
+  schema: ChoicesSchema,
+  given: Json | undefined,
+): Promise<Json | undefined> {
+  if (schema === undefined) {
+    if (given === undefined) return undefined
+    throw badChoices('Nothing can be chosen here: the server has no schema for "choices".')
+  }
+  const fitted = await fitSchema(schema, given === undefined ? {} : given)
+  if (fitted.kind === 'fits') return fitted.value
+  throw badChoices(`The choices do not fit. ${fitted.message}`)
+}
+
+/** The choices of a turn, for its agent. Of one that was stored without any: the schema's defaults, if it has them. */
+export async function storedChoices(schema: ChoicesSchema, turn: Turn): Promise<Json | undefined> {
+  if (turn.choices !== undefined || schema === undefined) return turn.choices
+  const fitted = await fitSchema(schema, {})
+  return fitted.kind === 'fits' ? fitted.value : undefined
+}
+
+const badChoices = (message: string): HoldfastError => new HoldfastError('bad-choices', message)

@@ -1,0 +1,144 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../core/ids.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { defaultLimit } from '../protocol/page-query.ts'
+import type { PageOrder } from '../store/store.ts'
+import { type ExportQuery, exportQuery } from '../transfer/export-threads.ts'
+import type { ToolNames } from '../views/ui-part.ts'
+import type { SdkVersion } from '../views/ui-vocabulary.ts'
+import { checkNames } from './check-names.ts'
+import type { Engine } from './engine.ts'
+import { type PageFormat, pageFormats, type PageItems, readMessagePage } from './message-page.ts'
+import {
+  type PostedMessage,
+  postMessage,
+  type PostOptions,
+  type PostResult,
+} from './post-message.ts'
+import {
+  createThreads,
+  deleteOwner,
+  type OwnerReceipt,
+  type ThreadScope,
+  type Threads,
+} from './threads.ts'
+
+/** What `messages` takes. */
+export interface MessagesQuery<Format extends PageFormat = 'ui'> extends ThreadScope {
+  /** @default 'ui' */
+  readonly format?: Format
+  /** From 1 to 200. A page may have fewer where its messages are large. @default 25 */
+  readonly limit?: number
+  /** `nextCursor` of the page before, of the same thread in the same order. @default the newest */
+  readonly cursor?: string
+  /** @default 'newest-first' */
+  readonly order?: PageOrder
+  /** `exclude` leaves out the turn that is being produced, and says in `live` which it is. @default 'include' */
+  readonly live?: 'include' | 'exclude'
+  /** `lazy` leaves out results over 16 kB, and says where each can be read. @default 'full' */
+  readonly results?: 'full' | 'lazy'
+  /** For `ui`: the major version of the AI SDK that reads it. @default what every version understands */
+  readonly sdk?: SdkVersion
+  /** For `ui`: whether each tool part says the tool's name beside its type. @default 'omit' */
+  readonly toolNames?: ToolNames
+  /** What the addresses of results that were left out begin with: the `basePath` of the handler. @default empty */
+  readonly basePath?: string
+}
+
+/** One page of a thread. */
+export interface MessagesPage<Format extends PageFormat = 'ui'> {
+  /** In the order that was asked for. */
+  readonly results: readonly PageItems[Format][]
+  /** For the next page; null at the end. */
+  readonly nextCursor: string | null
+  readonly hasMore: boolean
+  /** The thread's seq at this read: `subscribe` from there misses nothing. */
+  readonly seq: Seq
+  /** The same with which history it belongs to, for `after` of the event feed (OP6). */
+  readonly place?: string
+  /** With `live: 'exclude'`: the turn that was left out, or null. */
+  readonly live?: { readonly messageId: string } | null
+}
+
+/**
+ * What a server component, a job or a script needs, without HTTP. The HTTP routes call these. Ids are plain strings; one
+ * that cannot be an id is a `HoldfastError` with the code `bad-id`. What is not there is `null`, `false` or `no-thread`.
+ */
+export interface Library {
+  /** Threads: their list, titles, metadata, end. */
+  readonly threads: Threads
+  /** One page of a thread, newest first; null if there is no such thread. */
+  messages<Format extends PageFormat = 'ui'>(
+    threadId: string,
+    query?: MessagesQuery<Format>,
+  ): Promise<MessagesPage<Format> | null>
+  /** Stores a message, an assistant's too, and answers nothing. */
+  post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
+  /**
+   * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
+   * reads. Throws `thread-not-found` if the thread is not there.
+   */
+  export(query?: ExportQuery): AsyncGenerator<string, void>
+  /**
+   * Removes every thread of an owner with all that is in it, and says how much that was. Runs are stopped as by
+   * `threads.delete`. Nothing of the owner is left in the store's rows; a new message of theirs begins anew.
+   */
+  deleteOwner(ownerId: string): Promise<OwnerReceipt>
+}
+
+const queryNames = [
+  ...(['ownerId', 'format', 'limit', 'cursor', 'order', 'live', 'results'] as const),
+  ...(['sdk', 'toolNames', 'basePath'] as const),
+]
+
+export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Library {
+  const { store } = engine
+  return {
+    threads: createThreads(engine, newThreadId),
+    messages: (threadId, query = {}) => readMessages(engine, threadId, query),
+    post: (threadId, message, options) => postMessage(engine, threadId, message, options),
+    export: (query = {}) => exportQuery(store, query),
+    deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
+  }
+}
+
+const queryWords: Readonly<Partial<Record<keyof MessagesQuery, readonly unknown[]>>> = {
+  format: pageFormats,
+  order: ['newest-first', 'oldest-first'],
+  live: ['include', 'exclude'],
+  results: ['full', 'lazy'],
+  sdk: [5, 6, 7],
+  toolNames: ['include', 'omit'],
+}
+
+function checkWord(name: string, query: object, words: readonly unknown[]): void {
+  const value: unknown = Object.entries(query).find(([key]) => key === name)?.[1]
+  if (value === undefined || words.includes(value)) return
+  throw new HoldfastError('bad-request', `"${name}" is one of ${words.join(', ')}.`)
+}
+
+async function readMessages<Format extends PageFormat>(
+  { store }: Engine,
+  threadId: string,
+  query: MessagesQuery<Format>,
+): Promise<MessagesPage<Format> | null> {
+  checkNames('messages', query, queryNames)
+  for (const [name, words] of Object.entries(queryWords)) checkWord(name, query, words)
+  const { ownerId, format, limit, ...rest } = query
+  const wanted = ownerId === undefined ? undefined : parseOwnerId(ownerId)
+  const page = await readMessagePage<Format>(
+    store,
+    withDefined(
+      {
+        threadId: parseThreadId(threadId),
+        format: format ?? ('ui' as Format),
+        limit: limit ?? defaultLimit,
+      },
+      rest,
+    ),
+  )
+  if (page === null || (wanted !== undefined && page.ownerId !== wanted)) return null
+  const { ownerId: _, live, ...shown } = page
+  if (query.live !== 'exclude') return shown
+  return { ...shown, live: live === null ? null : { messageId: live } }
+}

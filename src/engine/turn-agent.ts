@@ -1,0 +1,91 @@
+import type { Instructions, LanguageModel, ToolSet } from 'ai'
+import { toReadableThrown } from '../core/error-text.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { Agent, AgentOption, TurnScope } from './agent.ts'
+import type { CallSettings } from './call-model.ts'
+import type { Clock } from './clock.ts'
+import { checkAgent, settingRules } from './option-rules.ts'
+import type { HoldfastOptions } from './options.ts'
+import { createToolbox, type Toolbox } from './tool-policy.ts'
+
+/** An agent as the engine works with it: checked, and with what is made of it once. */
+export interface TurnAgent {
+  /** None: every answer is recorded from a loop of the host's own. */
+  readonly model: LanguageModel | undefined
+  readonly instructions: Instructions | undefined
+  readonly settings: CallSettings
+  readonly context: unknown
+  readonly toolbox: Toolbox
+}
+
+export interface AgentSource {
+  /** The agent of every turn, where it is an object; undefined where a turn's agent has to be asked for. */
+  readonly fixed: TurnAgent | undefined
+  /** Whether there can be anybody who answers. */
+  readonly canAnswer: boolean
+  /** Rejects with an `AgentFault`, or as `signal` says if that is aborted. */
+  readonly ask: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
+}
+
+/** The host's `agent` threw, took too long, or gave something that is none (AG1). `cause`: why. */
+export class AgentFault extends Error {
+  override readonly name = 'AgentFault'
+
+  constructor(cause: unknown) {
+    super('The agent of this turn could not be had.', { cause })
+  }
+}
+
+/** Options that have been checked. Those at the top are short for an agent that is an object. */
+export function createAgentSource(
+  options: HoldfastOptions,
+  clock: Clock,
+  timeoutMs: number,
+): AgentSource {
+  const agent: AgentOption | undefined = options.agent
+  if (typeof agent !== 'function') {
+    const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
+    return { fixed, canAnswer: fixed.model !== undefined, ask: () => fixed }
+  }
+  const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
+    const over = Promise.withResolvers<never>()
+    const cancel = clock.after(timeoutMs, () =>
+      over.reject(new Error(`The agent took longer than ${timeoutMs} ms.`)),
+    )
+    const onAbort = () => over.reject(signal?.reason)
+    signal?.addEventListener('abort', onAbort)
+    try {
+      const given: unknown = await Promise.race([agent(scope), over.promise])
+      checkAgent('agent', given)
+      return toTurnAgent(given as Agent)
+    } catch (thrown) {
+      if (signal?.aborted === true) throw thrown
+      throw new AgentFault(toReadableThrown(thrown))
+    } finally {
+      cancel()
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+  return { fixed: undefined, canAnswer: true, ask }
+}
+
+const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
+
+function toTurnAgent(agent: Partial<Agent>): TurnAgent {
+  const { model, instructions, context, tools = {}, policies = {}, toolApproval } = agent
+  const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
+  return {
+    model,
+    instructions,
+    settings: withDefined({}, settings),
+    context,
+    toolbox: createToolbox({
+      // What the types keep apart is one thing to the engine: it hands each tool what it says it takes.
+      tools: tools as ToolSet,
+      policies,
+      toolApproval,
+      context,
+      toolsContext: agent.toolsContext ?? {},
+    }),
+  }
+}

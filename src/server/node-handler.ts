@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { checkOptions } from '../core/check-options.ts'
+import type { Handler } from './create-handler.ts'
+import type { NodeListenerOptions } from './listen-options.ts'
+import { logToStandardError } from './log-error.ts'
+import { serve } from './node-listener.ts'
+import { nodeListenerRules } from './option-rules.ts'
+
+/** A request as Node's own server, Express, Connect and Nest pass it. */
+export interface NodeRequest extends IncomingMessage {
+  /** What a body parser made of the body. */
+  readonly body?: unknown
+  /** The whole address, where the framework cuts the path that it is mounted at off `url`. */
+  readonly originalUrl?: string
+  /** The path that the handler is mounted at. */
+  readonly baseUrl?: string
+}
+
+/** A request as Fastify passes it. */
+export interface FastifyRequestLike {
+  readonly raw: IncomingMessage
+  readonly body?: unknown
+}
+
+/** A reply as Fastify passes it. */
+export interface FastifyReplyLike {
+  readonly raw: ServerResponse
+  /** Tells Fastify that it is answered elsewhere. */
+  hijack(): unknown
+}
+
+/** What `toNodeHandler` makes: a listener of Node's server, a middleware of Express, a route handler of Fastify. */
+export type NodeHandler = (
+  request: NodeRequest | FastifyRequestLike,
+  response: ServerResponse | FastifyReplyLike,
+) => void
+
+/**
+ * A web-standard handler for Node's own server and for what is built on it. In Express and Nest it is mounted at any path,
+ * which is then the `basePath` of the handler unless the host has named one; in Fastify it is the handler of a
+ * wildcard route, and `basePath` says what stands before `/api`. A body that a parser before it has read is taken from
+ * `body`; one that was read and left nowhere is a 500 with a line in the log that says what to do. It answers
+ * everything under its path and calls no `next`.
+ *
+ * @example
+ * app.use('/chat/v1', toNodeHandler(createHandler(holdfast, { authenticate })))
+ */
+export function toNodeHandler(handler: Handler, options: NodeListenerOptions = {}): NodeHandler {
+  checkOptions('toNodeHandler', options, nodeListenerRules)
+  const { stallMs = 30_000, onError = logToStandardError } = options
+  return (request, response) => {
+    const { body } = request
+    const incoming = 'raw' in request ? request.raw : request
+    const outgoing = 'raw' in response ? response.raw : response
+    // Otherwise Fastify would answer too, as soon as this returns.
+    if ('hijack' in response) response.hijack()
+    void serve(handler, { incoming, body }, outgoing, stallMs, onError)
+  }
+}

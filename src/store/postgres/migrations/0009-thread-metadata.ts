@@ -1,0 +1,10 @@
+import type { Migration } from './migration.ts'
+
+/** What the host keeps with a thread, as JSON text. */
+export const threadMetadata: Migration = {
+  version: 9,
+  isAdditive: true,
+  toSql: (schema) => `
+ALTER TABLE ${schema}.threads ADD COLUMN metadata text NOT NULL DEFAULT '{}';
+`,
+}

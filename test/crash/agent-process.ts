@@ -1,0 +1,127 @@
+import { writeSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import {
+  callsOf,
+  createHoldfast,
+  defineAgent,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Turn,
+} from 'holdfast'
+import { sqlite } from 'holdfast/sqlite'
+import { scriptedModel } from 'holdfast/testing'
+import { z } from 'zod'
+
+/**
+ * A process that answers for several people, each with an agent of their own, until all their turns have ended. It says on
+ * its standard output, before anything else can happen, for whom the agent was asked and for whom a tool ran. It is killed, really
+ * killed, after so many lines, or by what it does: `poison` says by what.
+ */
+const [database = '', what = 'recover', poison = 'none', threads = '', dieAfter = '0'] =
+  process.argv.slice(2)
+const die = () => void process.kill(process.pid, 'SIGKILL')
+let lines = 0
+const say = (line: object) => {
+  writeSync(1, `${JSON.stringify(line)}\n`)
+  if (++lines === Number(dieAfter)) die()
+}
+
+const holdfast = createHoldfast({
+  store: sqlite(database),
+  recoverEveryMs: 20,
+  leaseMs: 60_000,
+  maxTakeovers: poison === 'none' ? 5 : 1,
+  choices: z.object({ tone: z.string().default('calm') }),
+  async agent({ ownerId, threadId, choices, reason }) {
+    say({ asked: { ownerId, threadId, choices, reason } })
+    await setTimeout(1)
+    return defineAgent({
+      model: scriptedModel(
+        ({ prompt }) => {
+          if (prompt.some(({ role }) => role === 'tool')) return [{ text: `Dear ${ownerId}.` }]
+          return [
+            { text: 'Let me see. ' },
+            { waitMs: poison === 'text' ? 600_000 : 0 },
+            { call: 'note', input: { thread: threadId } },
+          ]
+        },
+        {
+          onCall() {
+            if (poison === 'text') void dieOnceSaid(threadId)
+          },
+        },
+      ),
+      context: { user: ownerId },
+      tools: {
+        note: {
+          inputSchema: z.object({ thread: z.string() }),
+          async execute({ thread }, { context, toolCallId, idempotencyKey, ...scope }) {
+            const place = { ownerId: scope.ownerId, threadId: scope.threadId }
+            const whose = { user: context.user, closure: ownerId, thread: String(thread) }
+            say({ ran: { ...place, ...whose, toolCallId, idempotencyKey } })
+            if (poison === 'tool') die()
+            await setTimeout(5)
+            return `${context.user} has seen it.`
+          },
+        },
+      },
+      policies: {
+        note: {
+          repeatable: true,
+          approval: (_, { context }) => context.user !== ownerId,
+        },
+      },
+    })
+  },
+})
+if (what === 'begin') {
+  for (const id of threads.split(',')) {
+    await holdfast.send({
+      threadId: parseThreadId(id),
+      create: { ownerId: parseOwnerId(id.split('-')[0]), title: '' },
+      message: { id: parseMessageId(`user-${id}`), parts: [{ type: 'text', text: 'hi' }] },
+      choices: { tone: `of ${id}` },
+    })
+  }
+}
+if (what === 'continue') {
+  for (const id of threads.split(',')) await holdfast.continue(parseThreadId(id))
+}
+for (const id of threads.split(',')) say({ ended: id, turn: await untilEnded(id) })
+await holdfast.close()
+say({ done: true })
+
+async function untilEnded(id: string): Promise<Turn> {
+  for (;;) {
+    const turn = await lastTurn(id)
+    if (turn?.progress.status === 'ended') return turn
+    // The person who continues it says of what nobody saw the end of that it is to be left.
+    for (const { id: callId, state } of turn === undefined ? [] : callsOf(turn)) {
+      const skip = { callId, resolution: 'skip', by: 'ann' } as const
+      if (state === 'unknown') await holdfast.resolve({ threadId: parseThreadId(id), ...skip })
+    }
+    await setTimeout(10)
+  }
+}
+
+/** What an earlier run left open is closed before the model is called again: these are the words of this one. */
+async function dieOnceSaid(id: string): Promise<void> {
+  for (;;) {
+    const step = (await lastTurn(id))?.steps.at(-1)
+    if (step?.status === 'open' && step.parts.length > 0) die()
+    await setTimeout(5)
+  }
+}
+
+async function lastTurn(id: string): Promise<Turn | undefined> {
+  const page = await holdfast.store.readPage({
+    threadId: parseThreadId(id),
+    limit: 1,
+    before: null,
+    live: 'include',
+    results: 'full',
+  })
+  const last = page?.messages[0]
+  return last?.role === 'assistant' ? last : undefined
+}

@@ -1,0 +1,223 @@
+import { tool } from 'ai'
+import {
+  type Agent,
+  type AgentOption,
+  callsOf,
+  type HoldfastOptions,
+  memory,
+  type TurnScope,
+} from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createScriptedClock } from '../support/scripted-clock.ts'
+import { call, createFixture, echo, gate, type Script, statesOf, textOf } from './fixture.ts'
+
+const say: Script = () => [{ text: 'Done.' }]
+/** Calls `echo` in its first step, and is done in its second. */
+const callOnce: Script = ({ index }) => (index === 0 ? [call(1)] : [{ text: 'Done.' }])
+
+const withAgent = (agent: AgentOption, options: Partial<HoldfastOptions> = {}) =>
+  createFixture(say, { ...options, agent })
+
+describe('an agent that is a function', () => {
+  it('[AG1] is asked for each turn with whose turn it is, and answers with its own model', async () => {
+    const scopes: TurnScope[] = []
+    const asked: string[] = []
+    const { ask, threadId } = await withAgent(async (scope) => {
+      scopes.push(scope)
+      const model = scriptedModel(() => [{ text: `Hello ${scope.ownerId}.` }], {
+        onCall: ({ prompt }) => asked.push(String(prompt[0]?.content)),
+      })
+      return { model, instructions: `Of ${scope.ownerId}.` }
+    })
+    const turn = await ask('hi')
+    expect(textOf(turn)).toEqual(['Hello owner.'])
+    expect(asked).toEqual(['Of owner.'])
+    const scope = { ownerId: 'owner', threadId, turnId: turn.id, choices: undefined }
+    expect(scopes).toEqual([{ ...scope, reason: 'begin' }])
+  })
+
+  it('[AG1 AP5] is asked again when the turn goes on after a decision, and on continue', async () => {
+    const reasons: string[] = []
+    const model = scriptedModel(callOnce)
+    const { ask, holdfast, threadId, last } = await withAgent(({ reason }) => {
+      reasons.push(reason)
+      return { model, tools: { echo }, policies: { echo: { approval: 'always' } } }
+    })
+    const [waiting] = callsOf(await ask('hi'))
+    const decisions = [{ callId: waiting!.id, decision: 'accept' as const }]
+    expect(await holdfast.decide({ threadId, by: 'me', decisions })).toEqual([{ kind: 'accepted' }])
+    await holdfast.settled()
+    expect([statesOf(await last()), reasons]).toEqual([['succeeded'], ['begin', 'resume']])
+  })
+
+  it('[AG1] gives the settings of the call flat, as streamText has them', async () => {
+    const sent: unknown[] = []
+    const inner = scriptedModel(say) as Exclude<Agent['model'], string>
+    const model = {
+      ...inner,
+      doStream: (options: never) => {
+        sent.push(options)
+        return inner.doStream(options) as never
+      },
+    } as Agent['model']
+    const { ask } = await withAgent(() => ({ model, temperature: 0.2, maxOutputTokens: 7 }))
+    await ask('hi')
+    expect(sent).toEqual([expect.objectContaining({ temperature: 0.2, maxOutputTokens: 7 })])
+  })
+})
+
+const model = scriptedModel(say)
+const nonsense: readonly (readonly [string, () => unknown, string])[] = [
+  ['throws', () => thrown(new Error('no such user')), 'no such user'],
+  ['throws later', () => Promise.reject(new Error('the users are away')), 'the users are away'],
+  ['throws nothing', () => Promise.reject(undefined), 'it gave no reason'],
+  ['gives nothing', () => undefined, 'agent takes an object of options, not undefined.'],
+  ['gives no model', () => ({}), 'agent needs the option "model"'],
+  ['gives a model that is none', () => ({ model: {} }), 'the option "model" must be'],
+  ['has a wrong name', () => ({ model, temprature: 1 }), 'Did you mean "temperature"?'],
+  ['has a wrong tool', () => ({ model, tools: { a: {} } }), 'has no "inputSchema"'],
+  ['speaks of no tool', () => ({ model, policies: { a: {} } }), 'speaks of the tool "a"'],
+]
+
+describe('an agent that cannot be had', () => {
+  it.each(nonsense)('[AG1] %s: the turn fails, and can be continued', async (_, agent, why) => {
+    let isMended = false
+    const { ask, log, holdfast, threadId, last, messages } = await withAgent(() =>
+      isMended ? { model } : (agent() as Agent),
+    )
+    const turn = await ask('hi')
+    const message = `What this answer needs could not be made ready. (error ${turn.id.slice(-8)})`
+    const error = { code: 'agent-failed', message }
+    expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'failed', error } })
+    const failed = log.find(({ type }) => type === 'failed')
+    expect(failed).toMatchObject({ source: 'agent', code: 'agent-failed', ownerId: 'owner' })
+    expect(failed).toMatchObject({ message: expect.stringContaining(why) })
+    expect(log.at(-1)).toMatchObject({ type: 'turn-ended', ending: 'failed', error })
+    isMended = true
+    expect(await holdfast.continue(threadId)).toMatchObject({ kind: 'continued', turnId: turn.id })
+    await holdfast.settled()
+    expect(textOf(await last())).toEqual(['Done.'])
+    expect(await messages()).toHaveLength(2)
+  })
+
+  it('[AG1] is waited for as long as agentTimeoutMs says, and not by stop', async () => {
+    const clock = createScriptedClock()
+    const asked = gate()
+    const never = new Promise<Agent>(() => {})
+    const options = { agent: () => (asked.open(), never), agentTimeoutMs: 500, clock }
+    const { say: send, holdfast, last, threadId } = await createFixture(say, options)
+    await send('hi')
+    await asked.opened
+    await clock.advance(500)
+    await holdfast.settled()
+    expect((await last()).progress).toMatchObject({ ending: { error: { code: 'agent-failed' } } })
+    await send('again')
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect((await last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
+  })
+
+  it('[AG1 HT6] is told to clients in the words of errorText', async () => {
+    const { ask } = await withAgent(() => thrown(new Error('secret')), {
+      errorText: (_, { source, message }) => `${source}: ${message}`,
+    })
+    expect((await ask('hi')).progress).toMatchObject({
+      ending: { error: { message: 'agent: secret' } },
+    })
+  })
+
+  it('[AG1 AP2] takes nothing back: a decision is stored, and the call is told to have been broken off', async () => {
+    let isAway = false
+    const scripted = scriptedModel(callOnce)
+    const { ask, holdfast, threadId, last } = await withAgent(() => {
+      if (isAway) throw new Error('away')
+      return { model: scripted, tools: { echo }, policies: { echo: { approval: 'always' } } }
+    })
+    const [waiting] = callsOf(await ask('hi'))
+    isAway = true
+    const decision = { callId: waiting!.id, decision: 'accept' as const }
+    const edited = { ...decision, args: { value: 2 } }
+    // Only the agent has the schema of other arguments: nothing is stored that was not checked.
+    await expect(
+      holdfast.decide({ threadId, by: 'me', decisions: [edited] }),
+    ).rejects.toMatchObject({ code: 'agent-failed' })
+    expect(statesOf(await last())).toEqual(['awaiting-approval'])
+    expect(await holdfast.decide({ threadId, by: 'me', decisions: [decision] })).toEqual([
+      { kind: 'accepted' },
+    ])
+    await holdfast.settled()
+    const turn = await last()
+    expect(turn.progress).toMatchObject({ ending: { error: { code: 'agent-failed' } } })
+    const [ended] = callsOf(turn)
+    expect(ended).toMatchObject({ state: 'interrupted', decision: { kind: 'accepted', by: 'me' } })
+    isAway = false
+    await holdfast.continue(threadId)
+    await holdfast.settled()
+    expect(textOf(await last())).toEqual(['Done.'])
+  })
+})
+
+describe('tools of an agent', () => {
+  it('[AG6] that are gone when their call is resumed fail it, and nothing runs in their place', async () => {
+    const ran: string[] = []
+    const named = (who: string) =>
+      tool({ inputSchema: z.object({ value: z.unknown() }), execute: () => ran.push(who) })
+    let offered: Agent['tools'] = { echo: named('old'), other: named('other') }
+    const scripted = scriptedModel(callOnce)
+    const { ask, holdfast, threadId, last } = await withAgent(() => ({
+      model: scripted,
+      tools: offered ?? {},
+      toolApproval: () => 'user-approval',
+    }))
+    const [waiting] = callsOf(await ask('hi'))
+    offered = { other: named('other') }
+    const decisions = [{ callId: waiting!.id, decision: 'accept' as const }]
+    await holdfast.decide({ threadId, by: 'me', decisions })
+    await holdfast.settled()
+    const [ended] = callsOf(await last())
+    expect(ended).toMatchObject({ state: 'failed', cause: 'unknown-tool' })
+    expect(ran).toEqual([])
+  })
+
+  it('[AG1 CL1] a client runs the tools that have no execute, also beside one that is decided on', async () => {
+    const ask_user = tool({ inputSchema: z.object({}), outputSchema: z.string() })
+    const scripted = scriptedModel(({ index }) =>
+      index === 0 ? [{ call: 'ask_user', input: {} }, call(1)] : [{ text: 'Done.' }],
+    )
+    const store = memory()
+    const { ask, holdfast, threadId, last } = await withAgent(
+      () => ({
+        model: scripted,
+        tools: { echo, ask_user },
+        policies: { echo: { approval: 'always' }, ask_user: { approval: 'always' } },
+      }),
+      { store },
+    )
+    const [client, server] = [...callsOf(await ask('hi'))].map(({ id }) => id)
+    const accept = async (callId: typeof client) => {
+      const decisions = [{ callId: callId!, decision: 'accept' as const }]
+      await holdfast.decide({ threadId, by: 'me', decisions })
+      await holdfast.settled()
+    }
+    const output = { kind: 'inline', value: 'blue' } as const
+    const add = (callId: typeof client) =>
+      holdfast.addToolOutputs(threadId, [
+        { callId: callId!, outcome: { state: 'succeeded', output } },
+      ])
+    expect(await add(server)).toEqual([{ kind: 'not-waiting', state: 'awaiting-approval' }])
+    await accept(client)
+    expect(statesOf(await last())).toEqual(['ready', 'awaiting-approval'])
+    await accept(server)
+    expect(statesOf(await last())).toEqual(['ready', 'succeeded'])
+    expect((await last()).progress).toEqual({ status: 'waiting', waitingFor: 'client' })
+    expect(await add(client)).toEqual([{ kind: 'added' }])
+    await holdfast.settled()
+    expect(textOf(await last())).toEqual(['Done.'])
+    expect(await add(server)).toEqual([{ kind: 'repeated' }])
+  })
+})
+
+function thrown(error: unknown): never {
+  throw error
+}
