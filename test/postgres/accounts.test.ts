@@ -67,7 +67,7 @@ describe('an account that may only read and write rows', () => {
     const reader = open(url)
     expect((await readPage(reader)).messages).toHaveLength(2)
     expect(await checkStore(reader)).toMatchObject({ threads: 1, found: 0 })
-    expect(await reader.deleteThread(thread)).toBe(true)
+    expect(await reader.deleteThread(thread)).toEqual({ messages: 2 })
   })
 
   it('[OP2] is told to have the tables made, where they are not there or too old', async () => {
@@ -232,13 +232,15 @@ describe("a pool of the host's", () => {
     const database = await openTestDatabase()
     const pool = openPool(database, { max: 1 })
     pool.on('error', () => {})
-    const store = postgres({ pool }, { connectTimeoutMs: 200 })
+    const store = postgres({ pool }, { connectTimeoutMs: 60_000 })
     await createThread(store)
     const taken = await pool.connect()
-    expect(await faultOf(store.readThread(thread))).toMatchObject({
+    const impatient = postgres({ pool }, { connectTimeoutMs: 100 })
+    expect(await faultOf(impatient.readThread(thread))).toMatchObject({
       code: 'store-unreachable',
       isTemporary: true,
     })
+    await impatient.close()
     taken.release()
     const client = await database.connect()
     await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
