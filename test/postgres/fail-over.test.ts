@@ -36,7 +36,6 @@ function openServer({ urls }: PostgresPair, hold: () => Promise<string>) {
   const [one, two] = urls.map((url) => new URL(url))
   const store = postgres(
     `postgres://${one!.username}:${one!.password}@${one!.host},${two!.host}/postgres?target_session_attrs=read-write`,
-    { connectTimeoutMs: 2_000, statementTimeoutMs: 2_000 },
   )
   const holdfast = createHoldfast({
     store,

@@ -44,7 +44,7 @@ describe.skipIf(program === null)(
     })
 
     for (const { id, claim, check } of storeRules.filter((rule) => /^(?:LG|RS)/.test(rule.id))) {
-      it(`[${id}] [OP1] ${claim}`, () =>
+      it(`[${id}] ${claim}`, () =>
         check({
           clock: null,
           open: async () => open(`store_${count++}`),

@@ -24,7 +24,7 @@ async function openPooler(poolerOptions?: TransactionPoolerOptions) {
   return {
     database,
     pooler,
-    open(options: PostgresStoreOptions = {}) {
+    open: (options: PostgresStoreOptions = {}) => {
       const store = postgres({ url: pooler.url }, options)
       onTestFinished(() => store.close())
       return store
@@ -38,7 +38,7 @@ describe.each([
 ])('through %s', (_, isDisguised) => {
   it('[OP1] two stores write, read and follow, and nothing is left on the connections of others', async () => {
     const { pooler, open } = await openPooler({ isDisguised })
-    const [writer, reader] = [open(), open({ statementTimeoutMs: 2_000 })]
+    const [writer, reader] = [open(), open()]
     await createThread(writer)
     const { until } = watchStore(reader)
     for (let number = 1; number <= 30; number++) {
@@ -57,7 +57,7 @@ describe.each([
   it('[OP1 RS7] two servers follow and stop turns of each other', async () => {
     const { open } = await openPooler({ isDisguised })
     const [one, two] = [1, 2].map(() => {
-      const store = open({ statementTimeoutMs: 2_000 })
+      const store = open()
       const holdfast = createHoldfast({
         store,
         model,
@@ -108,7 +108,7 @@ it('[OP1] a thousand followed threads are one statement, a quarter of a second a
   for (const index of [0, 150, 300, 600, 999]) await change(ids[index]!, 1)
   const seconds = (performance.now() - began) / 1000
   // Only one of the two goes this way, and it does nothing but ask. A slow machine asks less often.
-  expect(pooler.transactions - before).toBeLessThanOrEqual(seconds * 4 + 2)
+  expect(pooler.transactions - before).toBeLessThanOrEqual(seconds * 4 + 5)
 })
 
 describe('a listenUrl', () => {
@@ -138,7 +138,10 @@ describe('a listenUrl', () => {
     ] as const) {
       const { promise, resolve } = Promise.withResolvers<unknown>()
       const writer = open()
-      const reader = open({ listenUrl, statementTimeoutMs: 1_000, onError: resolve })
+      const onError = (error: unknown) => {
+        if (fault.test(String(error))) resolve(error)
+      }
+      const reader = open({ listenUrl, statementTimeoutMs: 1_000, onError })
       const id = parseThreadId(`thread ${String(fault)}`)
       await createThread(writer, id)
       const heard = new Promise<void>((done) => {

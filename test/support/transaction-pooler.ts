@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 
 /**
@@ -82,7 +81,7 @@ export async function startTransactionPooler(
     server.client = null
     const next = queue.shift()
     free.push(server)
-    if (next !== undefined) link(next, free.shift()!)
+    if (next !== undefined) link(next, free.shift() ?? server)
   }
   const drop = (server: ServerLine) => {
     server.client?.socket.destroy()

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import type { ChangeNotification, Store } from '../store.ts'
-import { createChangePoll } from './change-poll.ts'
+import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
 import { createNotifyListener, type DeafReason } from './notify-listener.ts'
@@ -14,7 +14,9 @@ import { createNotifyPublisher } from './notify-publisher.ts'
 /** What has changed: told to others, and heard from them by listening or by asking. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
   /** Own listeners hear it at once, other processes by way of the server. */
-  tell(changed: readonly ChangeNotification[]): void
+  readonly tell: (changed: readonly ChangeNotification[]) => void
+  /** See `ChangePoll.readSeqs`. */
+  readonly readSeqs: ChangePoll['readSeqs']
   close(): Promise<void>
 }
 
@@ -70,10 +72,11 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   })
 
   return {
-    tell(changed) {
+    tell: (changed) => {
       listeners.post(changed)
       publisher.send(changed)
     },
+    readSeqs: (ids) => poll.readSeqs(ids),
     problem: () =>
       Math.max(listener?.downMs() ?? 0, poll.failingMs()) >= listenerDownMs
         ? 'listener-down'

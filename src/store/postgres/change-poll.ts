@@ -10,6 +10,11 @@ export interface ChangePoll {
   stop(): void
   /** For how long no answer has come. */
   failingMs(): number
+  /**
+   * Where these threads stand, by a look that takes the place of the next; null: it is not looking. Without it
+   * whoever makes sure that nothing was missed would ask the same once more.
+   */
+  readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq> | null>
 }
 
 export interface ChangePollOptions {
@@ -17,7 +22,7 @@ export interface ChangePollOptions {
   /** Quoted. */
   readonly schema: string
   readonly pollMs: number
-  /** Where changes are heard of by themselves, it is asked only now and then, for what may have been lost. */
+  /** Where changes are heard of by themselves, nothing is asked. */
   readonly listener: () => ListenerState
   readonly followed: () => Iterable<ThreadId>
   readonly post: (notifications: readonly ChangeNotification[]) => void
@@ -26,8 +31,6 @@ export interface ChangePollOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** A notification that got lost is made up for within this, also where somebody listens. */
-const safetyMs = 5_000
 /** While a listener is being made, those who do not say what they follow look for themselves so often. */
 const unspecificMs = 2_000
 
@@ -52,7 +55,6 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
   let known = new Map<ThreadId, KnownThread>()
   /** Which server process answered last: after a fail-over or a restart it is another. */
   let server: string | null = null
-  let lookedAt = 0
   /** When those who do not say what they follow were last told to look. */
   let toldAt = 0
   let failingSince: number | null = null
@@ -63,8 +65,7 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
   const look = async (): Promise<void> => {
     const state = listener()
     const now = performance.now()
-    if (state === 'listening' && now - lookedAt < safetyMs) return
-    lookedAt = now
+    if (state === 'listening') return
     if (state === 'deaf' || (state === 'down' && now - toldAt >= unspecificMs)) {
       toldAt = now
       postUnspecific()
@@ -92,21 +93,41 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
     }
   }
 
+  let looking: Promise<void> | null = null
+  const lookOnce = (): Promise<void> => {
+    looking ??= look().finally(() => {
+      looking = null
+    })
+    return looking
+  }
+  const schedule = (mine: object) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void goOn(mine), pollMs).unref()
+  }
+  const goOn = async (mine: object) => {
+    await lookOnce()
+    if (loop === mine) schedule(mine)
+  }
+
   return {
+    async readSeqs(ids) {
+      if (loop === null || listener() === 'listening') return null
+      clearTimeout(timer)
+      await goOn(loop)
+      if (failingSince !== null || ids.some((id) => !known.has(id))) return null
+      return new Map(
+        ids.flatMap((id) => {
+          const seq = known.get(id)?.seq ?? null
+          return seq === null ? [] : [[id, seq] as const]
+        }),
+      )
+    },
     start() {
       if (loop !== null) return
       const mine = {}
       loop = mine
-      lookedAt = toldAt = performance.now()
-      const next = () => {
-        timer = setTimeout(() => {
-          void look().then(() => {
-            if (loop === mine) next()
-          })
-        }, pollMs)
-        timer.unref()
-      }
-      next()
+      toldAt = performance.now()
+      schedule(mine)
     },
     stop() {
       loop = null
@@ -134,6 +155,8 @@ function toNotifications(
     if (isOther) found.push({ threadId, seq: 0 })
     if (seq === null) continue
     if (!isOther && seq < (before.seq ?? 0)) isUncertain = true
+    // One without an event yet has nothing to tell, and 0 would say that it is gone.
+    if (seq === 0) continue
     const isStop = isStopping === true && before.isStopping !== true
     found.push({ threadId, seq, ...(isStop ? { stop: true } : {}) })
   }

@@ -8,7 +8,7 @@ import { getTypeParser } from './statement-query.ts'
 /** Connects to the servers that one address names. */
 export interface Connector {
   /** To one that will do: every server is tried once, from the one that did last. */
-  connect(): Promise<Connection>
+  readonly connect: () => Promise<Connection>
   /** Not yet connected, and without a time limit, to the server that did last. */
   createClient(): pg.Client
   /** The address asks for servers of a kind, so that another can take the place of one that was demoted. */
@@ -42,7 +42,7 @@ export function createConnector(url: string, connectTimeoutMs: number): Connecto
   return {
     isChoosy: hosts.sessionAttrs !== 'any',
     createClient: () => new pg.Client(configOf(current)),
-    async connect() {
+    connect: async () => {
       const isPreference = hosts.sessionAttrs === 'prefer-standby'
       const first = current
       let fault: unknown

@@ -39,6 +39,7 @@ const firstPauseMs = 50
 const longestPauseMs = 5_000
 /** Where nothing can be heard it is tried again so often: somebody may have changed what the address leads to. */
 const deafPauseMs = 60_000
+const mostUnheard = 2
 /** Nobody speaks first on this connection: whether the server is still there has to be asked. */
 const askEveryMs = 5_000
 
@@ -58,6 +59,8 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
     /** By `performance.now()`; null while it listens. */
     downSince: number | null
     isDeaf: boolean
+    /** How often in a row its own text did not come: once may be a bad moment of the network. */
+    unheard: number
   }
 
   const listen = async (mine: Line): Promise<void> => {
@@ -83,7 +86,10 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
         () => false,
       )
       if (!isMine()) return
+      if (!isHeard && ++mine.unheard < mostUnheard)
+        throw new Error('What was sent to ourselves did not come.')
       if (!isHeard) return giveUp(mine, 'unheard')
+      mine.unheard = 0
       mine.isDeaf = false
       mine.downSince = null
       mine.pauseMs = firstPauseMs
@@ -140,6 +146,7 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
         pauseMs: firstPauseMs,
         downSince: performance.now(),
         isDeaf: false,
+        unheard: 0,
       }
       line = mine
       void listen(mine)

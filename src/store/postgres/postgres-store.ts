@@ -38,8 +38,7 @@ export interface PostgresStoreOptions {
   readonly listenUrl?: string
   /**
    * How often changes of other processes are asked for where nobody can listen: one statement for all threads that
-   * are followed here, so about the longest that such a change takes to be seen. Where somebody listens, the same
-   * is asked every five seconds, for what may have been lost.
+   * are followed here, so about the longest that such a change takes to be seen.
    * @default 250
    */
   readonly pollMs?: number
@@ -143,13 +142,15 @@ export function postgres(
     limitMs: statementTimeoutMs,
     onError,
   })
-  const tell = feed.tell
+  const { tell } = feed
 
   return {
     kind: 'postgres',
     audit: createPostgresAudit(database, quoted),
     ...threads,
     ...createLedgerReader(ledger),
+
+    readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),
 
     async deleteThread(id) {
       const deleted = await threads.deleteThread(id)

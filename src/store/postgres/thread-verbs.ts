@@ -49,7 +49,7 @@ export function createThreadVerbs(
     },
 
     async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>> {
-      const rows = await run<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
+      const rows = await runBare<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
       return new Map(rows.map(({ id, seq }) => [id, seq]))
     },
 
