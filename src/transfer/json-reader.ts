@@ -63,17 +63,21 @@ export class JsonReader {
     const first = await this.peek()
     if (first === '' || ',:]}'.includes(first)) throw await this.fault('a value is missing')
     const scan: Scan = { at: 0, depth: 0, inString: false }
+    const pieces: string[] = []
     this.#drop()
     while (!scanValue(this.#text, scan)) {
+      // Put aside, not added to: a text that grows by each piece would be copied once for each, whole.
+      pieces.push(this.#text)
+      scan.at -= this.#text.length
+      this.#at = this.#text.length
+      this.#drop()
       if (await this.#more()) continue
-      if (scan.inString || scan.depth > 0) {
-        this.#at = this.#text.length
-        throw await this.fault('')
-      }
+      if (scan.inString || scan.depth > 0) throw await this.fault('')
       break
     }
     this.#at = Math.min(scan.at, this.#text.length)
-    return this.#text.slice(0, this.#at)
+    pieces.push(this.#text.slice(0, this.#at))
+    return pieces.join('')
   }
 
   /** All that is left, in pieces. */
