@@ -33,7 +33,11 @@ export {
   type AgentTools,
   defineAgent,
   defineTool,
+  type Executed,
+  type ModelTimeout,
+  type SdkTool,
   type TurnScope,
+  type Unchecked,
 } from './engine/agent.ts'
 export type { CallScope, TurnPlace } from './engine/call-scope.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
@@ -109,6 +113,8 @@ export type {
   PageQuery,
   Store,
   StoredChange,
+  MigrateOptions,
+  MigrationResult,
 } from './store/store.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type { Mend as ProblemMend } from './audit/problem.ts'
@@ -138,8 +144,11 @@ export type {
   AnswerLimit,
   ItemPart,
   Part,
+  ReplacedModel,
+  ResumedFrom,
   Step,
   StepBase,
+  Takeovers,
   TextPart,
   TurnEnding,
   TurnError,
@@ -157,7 +166,19 @@ export { pageFormats } from './engine/message-page.ts'
 export type { Metrics } from './engine/metrics.ts'
 export type { WithResponse } from './engine/record.ts'
 export type { RecordedFile } from './engine/recorded-parts.ts'
-export type { LayerCall } from './engine/sdk-layer.ts'
+export type {
+  AnswerOutput,
+  Download,
+  LayerCall,
+  RepairToolCall,
+  StreamTextOptions,
+} from './engine/sdk-layer.ts'
+export type { PrepareStep, StopWhen } from './engine/step-results.ts'
+export type {
+  FinishEvent,
+  LifecycleCallback,
+  LifecycleCallbacks,
+} from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,
   ToolApprovalFunction,
@@ -197,9 +218,6 @@ export type { SdkVersion } from './views/ui-vocabulary.ts'
 export type { UserFile } from './views/user-content.ts'
 export type { VercelAnnotation, VercelAttachment, VercelMessage } from './views/vercel-message.ts'
 export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
-export type { ResumedFrom, Takeovers } from './core/message.ts'
-export type { Executed, SdkTool, Unchecked } from './engine/agent.ts'
 export type { OfCall } from './engine/hooks.ts'
-export type { Download, StreamTextOptions } from './engine/sdk-layer.ts'
 export type { ContinueText } from './views/model-prompt.ts'
 export type { Attempt } from './views/shown-parts.ts'

@@ -2,7 +2,7 @@ import type { StepResult, ToolSet } from 'ai'
 import type { Turn } from '../core/message.ts'
 import { toStepResults } from './step-results.ts'
 
-type Callback<Event> = (event: Event) => PromiseLike<void> | void
+export type LifecycleCallback<Event> = (event: Event) => PromiseLike<void> | void
 
 /** The last step, and all of them. */
 export type FinishEvent = StepResult<ToolSet> & { readonly steps: StepResult<ToolSet>[] }
@@ -13,17 +13,17 @@ export type FinishEvent = StepResult<ToolSet> & { readonly steps: StepResult<Too
  */
 export interface LifecycleCallbacks {
   /** A step has ended, and so have its calls, unless they wait for a person. @default none */
-  readonly onStepEnd?: Callback<StepResult<ToolSet>>
+  readonly onStepEnd?: LifecycleCallback<StepResult<ToolSet>>
   /** The older name of `onStepEnd`. @default none */
-  readonly onStepFinish?: Callback<StepResult<ToolSet>>
+  readonly onStepFinish?: LifecycleCallback<StepResult<ToolSet>>
   /** The turn has ended by itself. @default none */
-  readonly onEnd?: Callback<FinishEvent>
+  readonly onEnd?: LifecycleCallback<FinishEvent>
   /** The older name of `onEnd`. @default none */
-  readonly onFinish?: Callback<FinishEvent>
+  readonly onFinish?: LifecycleCallback<FinishEvent>
   /** The turn has failed. @default none */
-  readonly onError?: Callback<{ readonly error: unknown }>
+  readonly onError?: LifecycleCallback<{ readonly error: unknown }>
   /** Somebody has stopped the turn. @default none */
-  readonly onAbort?: Callback<{ readonly steps: StepResult<ToolSet>[] }>
+  readonly onAbort?: LifecycleCallback<{ readonly steps: StepResult<ToolSet>[] }>
 }
 
 export const callbackNames = [
@@ -78,7 +78,10 @@ export function createLifecycleNotifier(
   }
 }
 
-async function call<Event>(callback: Callback<Event> | undefined, event: Event): Promise<void> {
+async function call<Event>(
+  callback: LifecycleCallback<Event> | undefined,
+  event: Event,
+): Promise<void> {
   try {
     await callback?.(event)
   } catch {
