@@ -1,4 +1,4 @@
-import { type OwnerId, parseMessageId, parseThreadId, type Store } from 'holdfast'
+import { parseMessageId, parseThreadId, type Store } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import pg from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
@@ -35,7 +35,7 @@ async function benchWays(stores: Readonly<Record<string, Store>>): Promise<void>
   const threadId = parseThreadId('thread')
   const writers = new Map<string, ThreadWriter>()
   for (const [name, store] of Object.entries(stores)) {
-    await store.createThread({ id: threadId, ownerId: 'o' as OwnerId, title: '', at })
+    await store.createThread({ id: threadId, ownerId: 'o', title: '', at })
     writers.set(name, createThreadWriter(store, threadId))
   }
   let count = 0
