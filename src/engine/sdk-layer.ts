@@ -12,7 +12,7 @@ import { toDirectPart, toEnd } from './direct-part.ts'
 import type { Model, ModelPart, ProviderPart, SdkModelPart } from './model-part.ts'
 
 // Everything of the AI SDK that is experimental or internal stands in this file, and nothing of it is needed: where the
-// installed version lacks it, calls go through `streamText` (decision 20).
+// installed version lacks it, calls go through `streamText` (decision 16).
 
 export type StreamTextOptions = Parameters<typeof streamText>[0]
 export type Download = Exclude<StreamTextOptions['experimental_download'], undefined>
