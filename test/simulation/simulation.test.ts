@@ -51,7 +51,8 @@ describe('a few processes over one store, whatever happens to them', () => {
 
 describe('a seed', () => {
   it('gives the same trace twice', async () => {
-    for (const seed of [3, 14, 159]) {
+    // Seed 1 once differed by when the garbage collector came.
+    for (const seed of [1, 3, 14, 159]) {
       const first = await simulate({ seed, openStore: stores.memory })
       const again = await simulate({ seed, openStore: stores.memory })
       expect(again).toEqual(first)

@@ -110,18 +110,37 @@ async function drained(): Promise<void> {
 let users = 0
 
 /**
- * WebCrypto answers from a thread of its own, at a moment that no seed decides. While a simulation runs,
- * `crypto.subtle.digest` computes the same digest in this thread.
+ * Two things happen at moments that no seed decides: WebCrypto answers from a thread of its own, and what only a weak
+ * reference holds goes when the garbage collector comes. While a simulation runs, `crypto.subtle.digest` computes the same
+ * digest in this thread, and a weak reference holds what it is given.
  */
-export async function withExactDigest<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withExactMoments<Result>(work: () => Promise<Result>): Promise<Result> {
   const { subtle } = crypto
-  users++
-  Object.defineProperty(subtle, 'digest', { configurable: true, value: digest })
+  if (users++ === 0) {
+    Object.defineProperty(subtle, 'digest', { configurable: true, value: digest })
+    globalThis.WeakRef = HeldRef
+  }
   try {
     return await work()
   } finally {
-    // The real one is on the prototype.
-    if (--users === 0) Reflect.deleteProperty(subtle, 'digest')
+    if (--users === 0) {
+      // The real one is on the prototype.
+      Reflect.deleteProperty(subtle, 'digest')
+      globalThis.WeakRef = collectedRef
+    }
+  }
+}
+
+const collectedRef = globalThis.WeakRef
+
+class HeldRef<Target extends WeakKey> implements WeakRef<Target> {
+  readonly [Symbol.toStringTag] = 'WeakRef'
+  readonly #target: Target
+  constructor(target: Target) {
+    this.#target = target
+  }
+  deref(): Target {
+    return this.#target
   }
 }
 

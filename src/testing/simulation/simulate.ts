@@ -10,7 +10,7 @@ import { createCoverageCounter, type Coverage } from './coverage.ts'
 import { randomFaultProfile } from './fault-injecting-store.ts'
 import { createMessageActions } from './message-actions.ts'
 import type { Violation } from './oracle.ts'
-import { createScheduler, withExactDigest } from './scheduler.ts'
+import { createScheduler, withExactMoments } from './scheduler.ts'
 
 export interface SimulationOptions {
   /** Decides everything that happens: the same seed over the same code gives the same trace. */
@@ -58,7 +58,7 @@ export interface SimulationReport {
  * const { violations, trace } = await simulate({ seed: 1, openStore: (options) => memory(options) })
  */
 export function simulate(options: SimulationOptions): Promise<SimulationReport> {
-  return withExactDigest(() => run(options))
+  return withExactMoments(() => run(options))
 }
 
 async function run(options: SimulationOptions): Promise<SimulationReport> {
