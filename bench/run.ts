@@ -6,6 +6,7 @@ import { benchFold } from './fold.ts'
 import { benchImportPauses } from './import-pauses.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
+import { benchPostgres } from './postgres.ts'
 import { benchSize } from './size.ts'
 import { benchSlowReaders } from './slow-readers.ts'
 import { benchSoak } from './soak.ts'
@@ -20,6 +21,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   page: benchPage,
   turn: benchTurn,
   size: benchSize,
+  postgres: benchPostgres,
   decision: benchDecision,
   threads: benchThreads,
   'fan-out': benchFanOut,

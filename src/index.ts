@@ -33,7 +33,11 @@ export {
   type AgentTools,
   defineAgent,
   defineTool,
+  type Executed,
+  type ModelTimeout,
+  type SdkTool,
   type TurnScope,
+  type Unchecked,
 } from './engine/agent.ts'
 export type { CallScope, TurnPlace } from './engine/call-scope.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
@@ -47,6 +51,14 @@ export {
   checkStore,
 } from './audit/check-store.ts'
 export type { Problem, ProblemKind } from './audit/problem.ts'
+export type {
+  ClientToolOutput,
+  OldDecision,
+  OldResolution,
+  OldToolOutput,
+  ToolDecision,
+  ToolResolution,
+} from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
@@ -101,4 +113,111 @@ export type {
   PageQuery,
   Store,
   StoredChange,
+  MigrateOptions,
+  MigrationResult,
 } from './store/store.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type { Mend as ProblemMend } from './audit/problem.ts'
+export type {
+  ApprovalRequest,
+  CallBase,
+  CallDenial,
+  CallFailure,
+  CallInput,
+  CallInterruption,
+  CallOrigin,
+  CallOutput,
+  EndedCall,
+  OpenCall,
+} from './core/call.ts'
+export type {
+  NewThreadEvent,
+  NewTurnEvent,
+  Numbered as WithSeq,
+  ThreadEvent,
+  ThreadEventBody,
+  TurnEvent,
+  TurnEventBody,
+  UnreadableEvent,
+} from './core/event.ts'
+export type {
+  AnswerLimit,
+  ItemPart,
+  Part,
+  ReplacedModel,
+  ResumedFrom,
+  Step,
+  StepBase,
+  Takeovers,
+  TextPart,
+  TurnEnding,
+  TurnError,
+  TurnProgress,
+  TurnStatus,
+  TurnWait,
+} from './core/message.ts'
+export type { ThreadPlace } from './core/thread-place.ts'
+export type { FinishReason, Usage } from './core/usage.ts'
+export type { CallSettings } from './engine/call-model.ts'
+export type { DecideRequest } from './engine/create-holdfast.ts'
+export type { OfTurn, TurnStart } from './engine/hooks.ts'
+export type { ReadGate } from './engine/hub.ts'
+export { pageFormats } from './engine/message-page.ts'
+export type { Metrics } from './engine/metrics.ts'
+export type { WithResponse } from './engine/record.ts'
+export type { RecordedFile } from './engine/recorded-parts.ts'
+export type {
+  AnswerOutput,
+  Download,
+  LayerCall,
+  RepairToolCall,
+  StreamTextOptions,
+} from './engine/sdk-layer.ts'
+export type { PrepareStep, StopWhen } from './engine/step-results.ts'
+export type {
+  FinishEvent,
+  LifecycleCallback,
+  LifecycleCallbacks,
+} from './engine/lifecycle-callbacks.ts'
+export type {
+  ApprovalVerdict,
+  ToolApprovalFunction,
+  ToolCallToJudge,
+  Toolbox,
+} from './engine/tool-policy.ts'
+export type { LegacyFormat } from './import/detect-format.ts'
+export type { Failed as ImportFailure, Mended as ImportMend } from './import/report.ts'
+export type {
+  AuditCall,
+  AuditEvent,
+  AuditEventTurn,
+  AuditLease,
+  AuditMessage,
+  AuditRow,
+  AuditThread,
+  JsonColumn,
+  OrphanCall,
+  OrphanRows,
+  RepairRequest,
+  RepairStep,
+  RowChange,
+  StoreAudit,
+  TurnHome,
+  TurnRef,
+} from './store/audit.ts'
+export { exportFormats } from './transfer/export-threads.ts'
+export type { ThreadFields } from './transfer/import-item.ts'
+export type { Validated as ValidatedWord } from './views/call-words.ts'
+export { entityKinds } from './views/entity-rows.ts'
+export type { EntityKind, EntityRow, EntityToolCall } from './views/entity-rows.ts'
+export type { UiMessage } from './views/ui-message.ts'
+export type { UiNotePart } from './views/ui-note-part.ts'
+export type { ToolNames, UiItemPart, UiPart, UiTextBase, UiTextPart } from './views/ui-part.ts'
+export type { UiApproval, UiToolKind, UiToolPart, UiToolProgress } from './views/ui-tool-part.ts'
+export type { SdkVersion } from './views/ui-vocabulary.ts'
+export type { UserFile } from './views/user-content.ts'
+export type { VercelAnnotation, VercelAttachment, VercelMessage } from './views/vercel-message.ts'
+export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
+export type { OfCall } from './engine/hooks.ts'
+export type { ContinueText } from './views/model-prompt.ts'
+export type { Attempt } from './views/shown-parts.ts'

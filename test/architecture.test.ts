@@ -58,7 +58,7 @@ describe('the layers', () => {
   })
 
   it('[AG9] use what is experimental or internal in the AI SDK in one file only', () => {
-    const names = /\b[Ee]xperimental_(?!attachments\b)\w+|\b_internal\b/
+    const names = /\b[Ee]xperimental_(?!attachments\b|repairToolCall\b)\w+|\b_internal\b/
     const isOurs = (path: string) => !/\.test\.tsx?$/.test(path)
     const users = [...readFiles('src/**/*.{ts,tsx}')].filter(
       ([path, source]) => isOurs(path) && names.test(source),

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { apiRules } from '../src/client/api.ts'
+import { chatTransportRules } from '../src/client/chat-transport.ts'
+import { threadClientRules } from '../src/client/thread-client.ts'
+import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
 import { agentRules, engineRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
+import { recordContinueRules, recordMessageRules } from '../src/engine/record-request.ts'
+import { recordingResponseRules } from '../src/engine/recording-response.ts'
 import { memoryRules } from '../src/store/memory/memory-store.ts'
 import { postgresRules } from '../src/store/postgres/postgres-store.ts'
 import { sqliteRules } from '../src/store/sqlite/sqlite-store.ts'
@@ -19,6 +25,13 @@ const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   sqlite: sqliteRules,
   postgres: postgresRules,
   memory: memoryRules,
+  createApi: apiRules,
+  createThreadClient: threadClientRules,
+  createToolCallsClient: toolCallsClientRules,
+  createChatTransport: chatTransportRules,
+  record: recordMessageRules,
+  'record, continue': recordContinueRules,
+  toResponse: recordingResponseRules,
 }
 
 it('[CF1] the guide lists every option with the default and the range that are checked', async () => {

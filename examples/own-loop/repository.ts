@@ -1,8 +1,8 @@
-import { type Holdfast, parseMessageId, type ThreadId } from 'holdfast'
+import type { Holdfast } from 'holdfast'
 
 /** A loop that writes its calls and its text itself. */
-export async function lookUp({ toolCalls }: Holdfast, threadId: ThreadId): Promise<void> {
-  const messageId = parseMessageId(`turn-${crypto.randomUUID()}`)
+export async function lookUp({ toolCalls }: Holdfast, threadId: string): Promise<void> {
+  const messageId = `turn-${crypto.randomUUID()}`
   const call = { threadId, messageId, callId: 'call_1', name: 'search' }
   await toolCalls.appendText({ threadId, messageId, text: 'Let me look.' })
   await toolCalls.upsert({ ...call, arguments: { q: 'wea' }, isPartial: true })

@@ -6,7 +6,7 @@ import {
   tool,
   type UIMessage,
 } from 'ai'
-import { createHoldfast, parseMessageId, parseOwnerId, parseThreadId } from 'holdfast'
+import { createHoldfast } from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
 import { createDemoModel } from './demo-model.ts'
 import { z } from 'zod'
@@ -36,23 +36,22 @@ const answer = (messages: ModelMessage[]) =>
   })
 
 export async function POST(request: Request): Promise<Response> {
-  const { id, messages } = (await request.json()) as { id: string; messages: UIMessage[] }
+  const { id: threadId, messages } = (await request.json()) as { id: string; messages: UIMessage[] }
   const last = messages.at(-1)
   if (last === undefined) return new Response('no message', { status: 400 })
   const { stream } = answer(await convertToModelMessages(messages))
-  const threadId = parseThreadId(id)
   const recording = await holdfast.record(
     stream,
     last.role === 'assistant'
       ? // The client sends the assistant's message back with its answer to an approval.
-        { threadId, continue: parseMessageId(last.id), message: last, by: 'user-1' }
+        { threadId, continue: last.id, message: last, by: 'user-1' }
       : {
           threadId,
           message: {
-            id: parseMessageId(last.id),
+            id: last.id,
             parts: last.parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
           },
-          create: { ownerId: parseOwnerId('user-1'), title: 'A chat' },
+          create: { ownerId: 'user-1', title: 'A chat' },
         },
   )
   return recording.toResponse({ sdk: 7 })

@@ -7,7 +7,7 @@ export interface HoldfastConfig
   extends
     Omit<HoldfastOptions, 'store' | 'model' | 'hooks' | 'clock' | 'newId' | 'holder'>,
     Pick<HandlerOptions, 'authenticate' | 'allowedOrigins' | 'limits' | 'trustProxy'> {
-  /** Any AI SDK model. HOLDFAST_MODEL comes before it. */
+  /** Any AI SDK model. HOLDFAST_MODEL comes before it; with an `agent` neither counts. */
   readonly model?: LanguageModel
   /** Answers what is not under `/api`, such as the pages of an app. Null: there is no such page. */
   readonly pages?: (request: Request) => Response | null | Promise<Response | null>

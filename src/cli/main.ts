@@ -31,6 +31,11 @@ const commands: readonly CommandEntry[] = [
     summary: 'recomputes every thread from its events and names what is damaged',
     load: async () => (await import('./check.ts')).checkCommand,
   },
+  {
+    name: 'migrate',
+    summary: 'brings the tables up to date, ahead of a deploy',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
 ]
 
 const overview = (): string => `holdfast: a chat backend in which the database is the only truth

@@ -46,7 +46,7 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
   ) => Changed<RequestChange> | undefined
 }
 
-interface PreparedRequest {
+export interface PreparedRequest {
   readonly api: string
   readonly id: string
   readonly body: Readonly<Record<string, unknown>>
@@ -55,12 +55,12 @@ interface PreparedRequest {
   readonly requestMetadata: unknown
 }
 
-interface RequestChange {
+export interface RequestChange {
   readonly api?: string | undefined
   readonly headers?: HeadersLike | undefined
   readonly credentials?: RequestCredentials | undefined
 }
-type Changed<Change> = Change | PromiseLike<Change>
+export type Changed<Change> = Change | PromiseLike<Change>
 
 /** A value that fits, a promise of one, or a function that returns either: those are looked at when they are used. */
 const resolvable = (
@@ -99,14 +99,14 @@ export const chatTransportRules: OptionTable<ChatTransportOptions> = {
 }
 
 /** What `useChat` says with each request of its own. */
-interface RequestOptions {
+export interface RequestOptions {
   readonly chatId: string
   readonly headers?: HeadersLike | undefined
   readonly body?: object | undefined
   readonly metadata?: unknown
   readonly abortSignal?: AbortSignal | undefined
 }
-interface SendOptions extends RequestOptions {
+export interface SendOptions extends RequestOptions {
   readonly messages: readonly unknown[]
   readonly trigger: 'submit-message' | 'regenerate-message'
   readonly messageId?: string | undefined

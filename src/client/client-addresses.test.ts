@@ -48,7 +48,7 @@ it.each(Object.entries(clients))(
         ...(basePath === undefined ? {} : { basePath }),
         // The first address is enough; what comes after is answered by nobody.
         fetch: (address) => {
-          resolve(String(address))
+          resolve(address instanceof Request ? address.url : address.toString())
           return new Promise(() => {})
         },
       }

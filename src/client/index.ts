@@ -36,3 +36,18 @@ export {
   projectChatMessage,
   type ToolActivity,
 } from '../views/chat-message.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type {
+  Changed as PreparedChange,
+  PreparedRequest,
+  RequestChange,
+  RequestOptions,
+  SendOptions,
+} from './chat-transport.ts'
+export type { LoadedToolState } from './loaded-message.ts'
+export type { ChatStatus, Validated as ValidatedWord } from '../views/call-words.ts'
+export type { LazyHref, LazyOptions } from '../views/lazy-output.ts'
+export type { SdkVersion } from '../views/ui-vocabulary.ts'
+export type { UserFile } from '../views/user-content.ts'
+export type { ChatDraft } from '../views/chat-message.ts'
+export type { Attempt } from '../views/shown-parts.ts'

@@ -27,7 +27,7 @@ export type LoadedPart =
   | ({ type: `tool-${string}`; toolCallId: string } & LoadedToolState)
   | ({ type: 'dynamic-tool'; toolName: string; toolCallId: string } & LoadedToolState)
 
-type LoadedToolState =
+export type LoadedToolState =
   | { state: 'input-streaming' | 'input-available'; input: unknown }
   | { state: 'output-available'; input: unknown; output: unknown; preliminary?: boolean }
   | { state: 'output-error'; input: unknown; errorText: string }

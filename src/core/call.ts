@@ -12,7 +12,7 @@ export type CallOutput =
   | { readonly kind: 'omitted'; readonly bytes: number }
 
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
-type CallDenial = 'denied' | 'superseded'
+export type CallDenial = 'denied' | 'superseded'
 /** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
 export type CallInterruption =
   | 'stream-failed'
@@ -82,7 +82,7 @@ export interface CallOrigin {
   readonly toolMetadata?: JsonObject
 }
 
-interface CallBase extends CallOrigin {
+export interface CallBase extends CallOrigin {
   readonly type: 'call'
   readonly step: number
   readonly input: CallInput

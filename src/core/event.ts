@@ -8,7 +8,7 @@ import type {
 } from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { ItemPart, ResumedFrom, TurnEnding, TurnWait, UserPart } from './message.ts'
+import type { ItemPart, ResumedFrom, TurnEnding, TurnError, TurnWait, UserPart } from './message.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
@@ -94,15 +94,25 @@ export type TurnEventBody =
     }
   /** Its run died, and the model goes on in the same step from the text that was shown (AG8). */
   | { readonly type: 'step-resumed'; readonly model?: string }
-  /** The step was broken off and is run again; what it had said stays where it stood. */
-  | { readonly type: 'step-abandoned' }
+  /**
+   * The step was broken off and is run again; what it had said stays where it stood. `error`: its model failed, and another is
+   * tried (AG5); without, its run died.
+   */
+  | { readonly type: 'step-abandoned'; readonly error?: TurnError }
+  /** A model failed before it had said anything of the step, and the next one of the agent's list is tried (AG5). */
+  | {
+      readonly type: 'model-replaced'
+      readonly model: string
+      readonly by: string
+      readonly error: TurnError
+    }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
 
 /** What happened to the thread itself. */
-type ThreadEventBody =
+export type ThreadEventBody =
   | {
       readonly type: 'message-added'
       readonly messageId: MessageId
@@ -123,7 +133,7 @@ type ThreadEventBody =
   | { readonly type: 'thread-renamed'; readonly title: string }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
-interface UnreadableEvent {
+export interface UnreadableEvent {
   readonly type: 'unreadable'
   readonly reason: string
 }
@@ -133,7 +143,7 @@ export type NewThreadEvent = ThreadEventBody & { readonly at: number }
 /** An event before the commit that gives it its place. */
 export type NewEvent = NewTurnEvent | NewThreadEvent
 
-type Numbered = { readonly seq: Seq }
+export type Numbered = { readonly seq: Seq }
 export type TurnEvent = (NewTurnEvent | (UnreadableEvent & { turnId: MessageId; at: number })) &
   Numbered
 export type ThreadEvent = (NewThreadEvent | (UnreadableEvent & { turnId?: never; at: number })) &

@@ -4,7 +4,7 @@ import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import type { NewTurnEvent, TurnEvent } from './event.ts'
 import type { Seq } from './ids.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
-import type { Part, Step, TextPart, Turn, TurnEnding } from './message.ts'
+import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { withDefined } from './with-defined.ts'
 
@@ -110,7 +110,14 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       resumeStep(draft, event.model)
       return
     case 'step-abandoned':
-      closeStep(draft, event.at, { status: 'abandoned' })
+      closeStep(
+        draft,
+        event.at,
+        withDefined({ status: 'abandoned' } as const, { error: event.error }),
+      )
+      return
+    case 'model-replaced':
+      replaceModel(draft, event)
       return
     case 'turn-paused':
       draft.head = {
@@ -236,10 +243,22 @@ function resumeStep(draft: TurnDraft, model: string | undefined): void {
   draft.replaceLastStep(withDefined({ ...step, resumedAfter }, { model }))
 }
 
+function replaceModel(
+  draft: TurnDraft,
+  { model, by, error }: Extract<NewTurnEvent, { type: 'model-replaced' }>,
+): void {
+  const step = draft.lastStep()
+  if (step?.status !== 'open') return
+  const replaced = [...(step.replaced ?? []), { model, by, error }]
+  draft.replaceLastStep({ ...step, model: by, replaced })
+}
+
 function closeStep(
   draft: TurnDraft,
   at: number,
-  how: { readonly status: 'abandoned' } | Extract<NewTurnEvent, { type: 'step-ended' }>,
+  how:
+    | { readonly status: 'abandoned'; readonly error?: TurnError }
+    | Extract<NewTurnEvent, { type: 'step-ended' }>,
 ): void {
   const step = draft.lastStep()
   if (step?.status !== 'open') return
@@ -256,7 +275,7 @@ function closeStep(
           model: how.model,
           providerMetadata: how.providerMetadata,
         })
-      : { ...base, status: 'abandoned' },
+      : withDefined({ ...base, status: 'abandoned' } as const, { error: how.error }),
   )
 }
 

@@ -37,7 +37,7 @@ export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'
   readonly code: ErrorCode
   /**
-   * Of a store: certainly nothing was stored, and the same may work a moment later (locked, not there, full).
+   * Of a store or an agent: certainly nothing was stored, and the same may work a moment later (locked, not there, full).
    * After any other fault it is not known what was stored, and nothing may be written twice.
    */
   readonly isTemporary: boolean

@@ -67,20 +67,29 @@ export type ItemPart =
 
 export type Part = TextPart | ItemPart | Call
 
-interface StepBase {
+export interface StepBase {
   readonly index: number
   readonly parts: readonly Part[]
   readonly startedAt: number
   readonly model?: string
   /** Its run died, and another model call went on from so many characters of text that it had shown (AG8). */
   readonly resumedAfter?: number
+  /** Models that were tried before the one that answered, and failed without a word (AG5). */
+  readonly replaced?: readonly ReplacedModel[]
+}
+
+/** A model that failed, why, and which was tried next. */
+export interface ReplacedModel {
+  readonly model: string
+  readonly by: string
+  readonly error: TurnError
 }
 
 /** One model call (LG11), or one and what carried it on. `abandoned`: broken off and run again as the next step. */
 export type Step = StepBase &
   (
     | { readonly status: 'open' }
-    | { readonly status: 'abandoned'; readonly endedAt: number }
+    | { readonly status: 'abandoned'; readonly endedAt: number; readonly error?: TurnError }
     | {
         readonly status: 'ended'
         readonly endedAt: number

@@ -102,7 +102,8 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   },
   'step-ended': { finishReason: string, usage: optional(object) },
   'step-resumed': { model: optional(string) },
-  'step-abandoned': {},
+  'step-abandoned': { error: optional(object) },
+  'model-replaced': { model: string, by: string, error: object },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-ended': {

@@ -1,6 +1,9 @@
 import type { FlexibleSchema, Instructions, LanguageModel, Tool, ToolSet } from 'ai'
 import type { CallScope, TurnPlace } from './call-scope.ts'
 import type { CallSettings } from './call-model.ts'
+import type { LifecycleCallbacks } from './lifecycle-callbacks.ts'
+import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
 /** What an agent is asked for: whose turn it is, what was chosen for it, and why it is asked now. */
@@ -12,6 +15,12 @@ export interface TurnScope<Choices = unknown> extends TurnPlace {
    * `takeover`: the process that ran it is gone.
    */
   readonly reason: AgentReason
+}
+
+/** In milliseconds. */
+export interface ModelTimeout {
+  readonly firstChunkMs?: number
+  readonly chunkMs?: number
 }
 
 export type AgentReason = 'begin' | 'resume' | 'takeover'
@@ -27,9 +36,40 @@ export type Unchecked = ToolSet[string] extends {
  * With what a turn is answered. Its call settings (`temperature`, `providerOptions` …) have the names and the meaning
  * that `streamText` gives them.
  */
-export interface Agent<Context = Unchecked> extends CallSettings {
-  /** Who answers. */
-  readonly model: LanguageModel
+export interface Agent<Context = Unchecked> extends CallSettings, LifecycleCallbacks {
+  /**
+   * Who answers. Of a list, the next is tried where one cannot be reached, refuses or breaks off (AG5): silently before it
+   * has said anything, and otherwise as a new attempt of the step. For the rest of the run the one that answered is asked.
+   */
+  readonly model: LanguageModel | readonly LanguageModel[]
+  /**
+   * How long a model may say nothing: before its answer (`firstChunkMs`) and in it (`chunkMs`), as in `streamText`. One that
+   * takes longer has failed; it is tried again, and then the next of the list. @default no limit
+   */
+  readonly timeout?: ModelTimeout
+  /**
+   * Conditions after which no further step is made, as in `streamText`: `isStepCount(20)`, `hasToolCall('done')`. Asked when the
+   * calls of a step have ended; the turn then ends at its step limit, and can be continued. `maxSteps` holds as well.
+   * @default none
+   */
+  readonly stopWhen?: StopWhen
+  /**
+   * As in `streamText`: called before each step, with the steps so far; what it returns holds for that step alone. Its `messages` are not
+   * carried over to later steps: those are made from the ledger. @default none
+   */
+  readonly prepareStep?: PrepareStep
+  /** The tools that the model is offered, by name. Calls of others that are there already may still run. @default all */
+  readonly activeTools?: readonly string[]
+  /** The order in which tools are sent; those it does not name follow. @default as they are given */
+  readonly toolOrder?: readonly string[]
+  /** Mends a call whose tool is not there or whose arguments do not fit, before it is stored. @default none: it fails */
+  readonly repairToolCall?: RepairToolCall
+  /** The older name of `repairToolCall`. */
+  readonly experimental_repairToolCall?: RepairToolCall
+  /** In which form the model is asked to answer: `Output.object({ schema })`. The answer is stored as the text it is. @default text */
+  readonly output?: AnswerOutput
+  /** How often a model is tried again, before its first word only. @default 2 */
+  readonly maxRetries?: number
   /** What the model is told before everything else. @default none */
   readonly instructions?: Instructions
   /**
@@ -62,7 +102,7 @@ export type AgentOption<Context = Unchecked, Choices = Unchecked> =
 
 declare const contextType: unique symbol
 
-type Executed<Output> = AsyncIterable<Output> | PromiseLike<Output> | Output
+export type Executed<Output> = AsyncIterable<Output> | PromiseLike<Output> | Output
 
 /** A tool as the AI SDK's `tool()` makes it, except that it is told for whom it runs. */
 export type AgentTool<Input, Output, Context> = Omit<
@@ -81,7 +121,7 @@ export type AgentTool<Input, Output, Context> = Omit<
 }
 
 /** One of the SDK's own: its `contextSchema` says what context it takes, and that is checked before it runs. */
-type SdkTool = Omit<ToolSet[string], 'execute' | 'needsApproval'> & {
+export type SdkTool = Omit<ToolSet[string], 'execute' | 'needsApproval'> & {
   // Without a signature, so that a tool that is written in place is typed as an `AgentTool`.
   readonly execute?: object
   readonly needsApproval?: boolean | object

@@ -1,8 +1,15 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { withDefined } from '../core/with-defined.ts'
 import type { FileLoader } from './file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
-import { type CallSettings, type LayeredCall, openLayeredCall } from './sdk-layer.ts'
+import {
+  type AnswerOutput,
+  type CallSettings,
+  type LayeredCall,
+  openLayeredCall,
+  type RepairToolCall,
+} from './sdk-layer.ts'
 
 export type { CallSettings } from './sdk-layer.ts'
 
@@ -14,6 +21,9 @@ export interface ModelCall {
   /** For tools whose description is a function of it. */
   readonly toolsContext: Readonly<Record<string, unknown>>
   readonly settings: CallSettings
+  readonly toolOrder?: readonly string[]
+  readonly repairToolCall?: RepairToolCall
+  readonly output?: AnswerOutput
   readonly signal: AbortSignal
   readonly files: FileLoader
 }
@@ -55,6 +65,7 @@ export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> 
 /** Files that cannot be had become words, and the model is called with those (ST3b). */
 async function openCall(call: ModelCall): Promise<LayeredCall> {
   const { model, instructions, tools, toolsContext, settings, signal, files } = call
+  const { toolOrder, repairToolCall, output } = call
   for (;;) {
     const { missing } = files
     const messages = files.inWords(call.messages)
@@ -67,7 +78,7 @@ async function openCall(call: ModelCall): Promise<LayeredCall> {
         toolsContext: { ...toolsContext },
         download: files.download,
         abortSignal: signal,
-        ...(instructions === undefined ? {} : { instructions }),
+        ...withDefined({}, { instructions, toolOrder, repairToolCall, output }),
       })
     } catch (error) {
       // Each time round there is one more that is missing, so there is an end to it.

@@ -8,12 +8,23 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
-import { addToolOutputs, type ToolOutput, type ToolOutputResult } from './add-tool-outputs.ts'
+import { addToolOutputs, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
+import {
+  type ClientToolOutput,
+  type OldDecision,
+  type OldResolution,
+  type OldToolOutput,
+  toDecisionRequest,
+  toGivenOutput,
+  type ToolDecision,
+  type ToolResolution,
+  toResolveRequest,
+} from './call-requests.ts'
 import { createCommitter } from './committer.ts'
-import { type DecisionRequest, type DecisionResult, decideCalls } from './decide.ts'
+import { type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub, type ReadGate } from './hub.ts'
@@ -21,6 +32,7 @@ import { createLibrary, type Library } from './library.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
 import { checkHoldfastOptions } from './option-rules.ts'
+import { warnOnce } from './old-names.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { withParsedIds } from './parsed-ids.ts'
 import { type Recording, record } from './record.ts'
@@ -28,7 +40,7 @@ import type { RecordRequest } from './record-request.ts'
 import type { RecordedSource } from './recorded-parts.ts'
 import { recoverAbandoned } from './recover.ts'
 import { readModelMessages } from './resume-recorded.ts'
-import { type ResolveRequest, type ResolveResult, resolveCall } from './resolve.ts'
+import { type ResolveResult, resolveCall } from './resolve.ts'
 import { type ContinueResult, continueTurn } from './resume.ts'
 import { isRunLost } from './append-refusal.ts'
 import {
@@ -43,6 +55,7 @@ import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
 import { noToolbox, type Toolbox } from './tool-policy.ts'
 import { createAgentSource } from './turn-agent.ts'
+import { warnDeprecated } from './warn-deprecated.ts'
 import type { Store } from '../store/store.ts'
 
 export interface Holdfast extends Library {
@@ -61,11 +74,11 @@ export interface Holdfast extends Library {
   continue(threadId: ThreadId): Promise<ContinueResult>
   stop(threadId: ThreadId): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
-  resolve(request: ResolveRequest): Promise<ResolveResult>
+  resolve(request: ToolResolution | OldResolution): Promise<ResolveResult>
   /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
   addToolOutputs(
     threadId: ThreadId,
-    outputs: readonly ToolOutput[],
+    outputs: readonly (ClientToolOutput | OldToolOutput)[],
   ): Promise<readonly ToolOutputResult[]>
   /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
   subscribe(
@@ -109,7 +122,7 @@ export interface Holdfast extends Library {
 export interface DecideRequest {
   readonly threadId: ThreadId
   readonly by: string
-  readonly decisions: readonly DecisionRequest[]
+  readonly decisions: readonly (ToolDecision | OldDecision)[]
 }
 
 /**
@@ -124,6 +137,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   // Inside, contexts and choices are values that are handed on.
   const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
+  if (options.modelRetries !== undefined) warnOnce('modelRetries', 'maxRetries')
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
@@ -188,12 +202,15 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const stopRecovery =
     chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
-  const unwatch = store.watch(({ threadId, stop }) => {
-    // Some thread was deleted, and nobody can say which: the leases do.
-    if (threadId === null) void heartbeat()
-    if (stop !== true || threadId === null) return
-    engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
-  })
+  const unwatch = store.watch(
+    ({ threadId, stop }) => {
+      // Some thread was deleted, and nobody can say which: the leases do.
+      if (threadId === null) void heartbeat()
+      if (stop !== true || threadId === null) return
+      engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+    },
+    () => engine.runs.keys(),
+  )
 
   const settled = async (threadId?: ThreadId) => {
     const open = () => [...engine.runs].filter(([id]) => threadId === undefined || id === threadId)
@@ -202,20 +219,26 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
 
   const newThreadId = () => parseThreadId(newId('thread'))
 
-  return withParsedIds({
+  const holdfast: Holdfast = {
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
     ...createLibrary(engine, newThreadId),
-    rename: (threadId, title) =>
-      appendThreadEvents(engine, threadId, [{ type: 'thread-renamed', title, at: clock.now() }]),
+    rename: (threadId, title) => {
+      warnDeprecated('`rename`', '`threads.update(threadId, { title })`')
+      return appendThreadEvents(engine, threadId, [
+        { type: 'thread-renamed', title, at: clock.now() },
+      ])
+    },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
     continue: (threadId) => continueTurn(engine, threadId),
     stop: (threadId) => stopRun(engine, threadId),
-    decide: ({ threadId, by, decisions }) => decideCalls(engine, threadId, by, decisions),
-    resolve: (request) => resolveCall(engine, request),
-    addToolOutputs: (threadId, outputs) => addToolOutputs(engine, threadId, outputs),
+    decide: async ({ threadId, by, decisions }) =>
+      decideCalls(engine, parseThreadId(threadId), by, decisions.map(toDecisionRequest)),
+    resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
+    addToolOutputs: async (threadId, outputs) =>
+      addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput)),
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
     record: (source, request) => record(engine, newCallId, source, request),
@@ -254,7 +277,8 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       unwatch()
       hub.close()
     },
-  })
+  }
+  return { ...holdfast, ...withParsedIds(holdfast) }
 }
 
 /** Where nobody listens the reason would be lost: what clients read has only its id. */

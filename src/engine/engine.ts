@@ -3,6 +3,7 @@ import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
 import type { AgentReason } from './agent.ts'
@@ -142,7 +143,13 @@ export function createEngine(parts: EngineParts): Engine {
     const force = begin.force ?? false
     // A run begins its first step at once: whoever listens hears of the turn before it.
     const { trace } = turn
-    parts.emit({ type: 'turn-started', ...place, how, ...(trace === undefined ? {} : { trace }) })
+    const started = withDefined({ type: 'turn-started', ...place, how } as const, { trace })
+    const { fixed } = parts.agents
+    parts.emit(
+      fixed === undefined
+        ? started
+        : Object.defineProperty(started, 'context', { value: fixed.context }),
+    )
     const run =
       begin.work?.(ledger, hooks, place) ??
       startRun({ ...parts, place, reason: reasonOf[how], ledger, hooks, force, history })

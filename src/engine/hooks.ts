@@ -6,7 +6,7 @@ import type { FailurePlace } from './failure-words.ts'
 import { type TurnTotals, totalsOf } from '../core/turn-totals.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 
-interface OfTurn<Context> extends TurnPlace {
+export interface OfTurn<Context> extends TurnPlace {
   /**
    * The agent's, once it is known: a function `agent` is called after `turn-started`. Not enumerable, so that a log that
    * writes the event as JSON does not write what may be secret. The same goes for the three below.
@@ -20,7 +20,7 @@ interface OfTurn<Context> extends TurnPlace {
   readonly prompt?: () => readonly ModelMessage[]
 }
 
-interface OfCall {
+export interface OfCall {
   readonly callId: string
   readonly name: string
   /** See `CallScope`. */
@@ -57,6 +57,15 @@ export type LifecycleEvent<Context = unknown> =
       /** The model that answered, where the provider says which. */
       readonly model?: string
       readonly ms: number
+    } & OfTurn<Context>)
+  /** A model failed, and the next one of the agent's list is tried (AG5). `message`: what clients are told of it. */
+  | ({
+      readonly type: 'model-replaced'
+      readonly step: number
+      readonly model: string
+      readonly by: string
+      readonly code: string
+      readonly message: string
     } & OfTurn<Context>)
   | ({
       readonly type: 'model-retried'
@@ -130,6 +139,13 @@ export interface RunHooks {
     work: () => Result,
   ): Result
   callStarted(call: Call): (outcome: CallOutcome) => void
+  modelReplaced(replaced: {
+    step: number
+    model: string
+    by: string
+    code: string
+    message: string
+  }): void
   modelRetried(retry: { attempt: number; delayMs: number; code: string; message: string }): void
   outcomeUnknown(callId: string): void
   failed(where: FailurePlace, error: unknown): void
@@ -196,6 +212,7 @@ export function createRunHooks(
         emit(Object.defineProperty(ended, 'outcome', { value: () => outcome }))
       }
     },
+    modelReplaced: (replaced) => emit({ type: 'model-replaced', ...place, ...replaced }),
     modelRetried: (retry) => emit({ type: 'model-retried', ...place, ...retry }),
     outcomeUnknown: (callId) => emit({ type: 'outcome-unknown', ...place, callId }),
     failed: (where, error) => emit({ type: 'failed', ...where, error }),

@@ -2,7 +2,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { jsonLength } from '../store/omit-large-outputs.ts'
 import { isOtherHistory } from '../store/place-evidence.ts'
-import type { Store } from '../store/store.ts'
+import type { ChangeNotification, Store } from '../store/store.ts'
 import { type Clock, systemClock, wait } from './clock.ts'
 import {
   covers,
@@ -177,7 +177,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 
-  const unwatch = store.watch(({ threadId, seq }) => {
+  const onChange = ({ threadId, seq }: ChangeNotification) => {
     if (threadId === null) {
       for (const liveWindow of liveWindows.values()) {
         liveWindow.isUncertain = true
@@ -189,7 +189,8 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     if (liveWindow === undefined) return
     if (seq === 0) liveWindow.ended = true
     notifyLiveWindow(liveWindow, seq)
-  })
+  }
+  const unwatch = store.watch(onChange, () => liveWindows.keys())
 
   return {
     get followers() {

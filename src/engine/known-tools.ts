@@ -14,8 +14,11 @@ import { AgentFault } from './turn-agent.ts'
  * Rejects as `agent-failed` if it cannot be had; nothing has been stored then.
  */
 export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): Promise<Toolbox> {
-  const { agents, options, emit } = engine
+  const { agents, options, emit, runs } = engine
   if (agents.fixed !== undefined) return agents.fixed.toolbox
+  const live = runs.get(place.threadId)
+  const running = live?.turnId === turn.id ? live.run.agent?.() : undefined
+  if (running !== undefined) return running.toolbox
   try {
     const choices = await storedChoices(options.choices, turn)
     return (await agents.ask({ ...place, choices, reason: 'resume' })).toolbox
@@ -25,7 +28,7 @@ export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): P
       emit({ type: 'failed', ...where, error: why }),
     )
     const { message } = words.ofAgent(error.cause)
-    throw new HoldfastError('agent-failed', message, { cause: error.cause })
+    throw new HoldfastError('agent-failed', message, { cause: error.cause, isTemporary: true })
   }
 }
 

@@ -1,11 +1,13 @@
 import {
   APICallError,
+  InvalidPromptError,
   InvalidResponseDataError,
   JSONParseError,
   StreamProviderError,
   TypeValidationError,
 } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
 import type { TurnError } from '../core/message.ts'
 import { messageOf } from './translate-part.ts'
 
@@ -16,6 +18,7 @@ export type ModelErrorCode =
   | 'not-authorised'
   | 'network'
   | 'provider-down'
+  | 'timed-out'
   | 'stream-cut'
   | 'bad-response'
   | 'model-error'
@@ -33,6 +36,23 @@ export interface ModelFault extends TurnError {
 export class StreamCutError extends Error {
   override readonly name = 'StreamCutError'
 }
+
+/** The model said nothing for longer than it may. */
+export class ModelTimeoutError extends Error {
+  override readonly name = 'ModelTimeoutError'
+}
+
+/**
+ * Whether another model may do better. Not where the request itself is refused as wrong, which it would be to any, nor where it
+ * could not be made of the conversation; a conversation that is too long for one may fit another.
+ */
+export function isWorthAnother(error: unknown): boolean {
+  if (error instanceof HoldfastError || InvalidPromptError.isInstance(error)) return false
+  const { code } = toModelFault(error)
+  return code !== 'model-error' || !ourFaults.has(statusOf(error, wordsOf(error)) ?? 0)
+}
+
+const ourFaults: ReadonlySet<number> = new Set([400, 405, 411, 415, 422])
 
 /** Tells kinds of failure apart, and words them for the person who waits for an answer. */
 export function toModelFault(error: unknown, now?: number): ModelFault {
@@ -72,6 +92,8 @@ function describe(code: ModelErrorCode): Description {
       return about('The model could not be reached.', true)
     case 'provider-down':
       return about('The model’s provider has a problem.', true)
+    case 'timed-out':
+      return about('The model took too long to answer.', true)
     case 'stream-cut':
       return about('The connection to the model ended before its answer did.', true)
     case 'bad-response':
@@ -90,6 +112,7 @@ const overflow =
 
 function codeOf(error: unknown): ModelErrorCode {
   if (error instanceof StreamCutError) return 'stream-cut'
+  if (error instanceof ModelTimeoutError) return 'timed-out'
   if (InvalidResponseDataError.isInstance(error)) {
     return /ended without/i.test(error.message) ? 'stream-cut' : 'bad-response'
   }

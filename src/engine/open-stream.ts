@@ -2,10 +2,11 @@ import { toReadableThrown } from '../core/error-text.ts'
 import { callModel, type ModelCall, type OnPart, type Taken } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
-import { StreamCutError, toModelFault } from './model-error.ts'
+import { ModelTimeoutError, StreamCutError, toModelFault } from './model-error.ts'
 import type { EngineOptions } from './options.ts'
 import type { ModelPart } from './model-part.ts'
 import { messageOf } from './translate-part.ts'
+import type { TurnAgent } from './turn-agent.ts'
 
 const longestDelayMs = 30_000
 
@@ -14,10 +15,20 @@ const mostHeld = 1_000
 
 export interface StreamSource {
   readonly modelCall: () => Promise<ModelCall>
+  readonly agent: Pick<TurnAgent, 'timeout' | 'maxRetries'>
   readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
   readonly clock: Clock
   readonly hooks: Pick<RunHooks, 'modelRetried'>
   readonly signal: AbortSignal
+}
+
+/** `cause`: why the model failed. What its consumer could not do with the answer is thrown as it is. */
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure'
+
+  constructor(cause: unknown) {
+    super('The model failed.', { cause })
+  }
 }
 
 /**
@@ -28,7 +39,8 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
   for (let attempt = 1; ; attempt++) {
     const gate = createGate(onPart)
     try {
-      await callModel(await run.modelCall(), gate.pass)
+      const call = await run.modelCall()
+      await withTimeLimit(run, call, gate.pass)
       if (gate.isOver) return
       throw gate.hasFailed
         ? new Error('It ended with an error and gave no reason.')
@@ -38,18 +50,66 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
       // What its consumer could not do with the answer is no fault of the model.
       if (gate.isHandling) throw error
       const fault = toModelFault(error, run.clock.now())
-      const isLast = attempt > run.options.modelRetries
+      const isLast = attempt > (run.agent.maxRetries ?? run.options.modelRetries)
       if (gate.hasBegun || isLast || !fault.isRetryable || run.signal.aborted) {
         // It was reached, and then it was gone.
-        throw gate.hasBegun && fault.code === 'network'
-          ? new StreamCutError(messageOf(error), { cause: error })
-          : error
+        throw new ModelFailure(
+          gate.hasBegun && fault.code === 'network'
+            ? new StreamCutError(messageOf(error), { cause: error })
+            : error,
+        )
       }
       const backOffMs = run.options.retryDelayMs * 2 ** (attempt - 1)
       const delayMs = Math.min(fault.retryAfterMs ?? backOffMs, longestDelayMs)
       run.hooks.modelRetried({ attempt, delayMs, code: fault.code, message: fault.message })
       await wait(run.clock, delayMs, run.signal)
     }
+  }
+}
+
+/** A model that says nothing for too long has failed, whether or not it lets itself be stopped. */
+async function withTimeLimit(
+  { agent, clock }: StreamSource,
+  call: ModelCall,
+  onPart: OnPart,
+): Promise<void> {
+  const { firstChunkMs, chunkMs } = agent.timeout
+  if (firstChunkMs === undefined && chunkMs === undefined) return callModel(call, onPart)
+  const late = new AbortController()
+  const expired = Promise.withResolvers<never>()
+  // One timer, set again when it is due and something has come since: most parts are a few letters.
+  let heardAt = clock.now()
+  let limitMs = firstChunkMs
+  let cancel: (() => void) | undefined
+  const watch = (): void => {
+    if (limitMs === undefined) return
+    cancel = clock.after(Math.max(1, heardAt + limitMs - clock.now()), () => {
+      if (limitMs === undefined || clock.now() - heardAt < limitMs) return watch()
+      const error = new ModelTimeoutError(`nothing came for ${limitMs} ms`)
+      expired.reject(error)
+      late.abort(error)
+    })
+  }
+  const heard = (part: ModelPart): void => {
+    if (!isAnswer(part)) return
+    heardAt = clock.now()
+    if (limitMs === chunkMs) return
+    limitMs = chunkMs
+    cancel?.()
+    watch()
+  }
+  watch()
+  try {
+    const signal = AbortSignal.any([call.signal, late.signal])
+    const called = callModel({ ...call, signal }, (part) => {
+      if (late.signal.aborted) return 'enough'
+      heard(part)
+      return onPart(part)
+    })
+    called.catch(() => undefined)
+    await Promise.race([called, expired.promise])
+  } finally {
+    cancel?.()
   }
 }
 

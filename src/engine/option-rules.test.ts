@@ -107,7 +107,7 @@ describe('names', () => {
     [{ system: 'You are' }, 'instructions'],
     [{ runtimeContext: {} }, 'context'],
     [{ maxTokens: 1 }, 'maxOutputTokens'],
-    [{ stopWhen: 1 }, 'maxSteps'],
+    [{ maxToolRoundtrips: 1 }, 'maxSteps'],
     [{ constructor: 1 }, undefined],
   ])('[CF1] says which one was meant: %j', (change, meant) => {
     const fault = create(change)

@@ -22,13 +22,29 @@ import type { ToolPolicy } from './tool-policy.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
 
+const isModel = (value: unknown): boolean =>
+  (typeof value === 'string' && value !== '') ||
+  (having('', ['doStream']).fits(value) &&
+    modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion))
+
 const model = {
-  range: 'an AI SDK model (version v2, v3 or v4) or its name',
+  range: 'an AI SDK model (version v2, v3 or v4) or its name, or a list of them',
   fits: (value) =>
-    (typeof value === 'string' && value !== '') ||
-    (having('', ['doStream']).fits(value) &&
-      modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion)),
+    Array.isArray(value) ? value.length > 0 && value.every(isModel) : isModel(value),
 } satisfies OptionRule
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const names = {
+  range: 'a list of names of tools',
+  fits: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+} satisfies OptionRule
+
+const isTimeout = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, ms]) =>
+      (name === 'firstChunkMs' || name === 'chunkMs') && milliseconds(1, longestTimerMs).fits(ms),
+  )
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -85,6 +101,29 @@ export const agentRules: OptionTable<Agent> = {
       (Array.isArray(value) ? value.every(isInstruction) : isInstruction(value)),
     default: 'none',
   },
+  timeout: {
+    range: '{firstChunkMs?, chunkMs?}, each from 1 ms',
+    fits: isTimeout,
+    default: 'no limit',
+  },
+  stopWhen: {
+    range: 'a function of the steps, or a list of them',
+    fits: (value) => isFunction(value) || (Array.isArray(value) && value.every(isFunction)),
+    default: 'none',
+  },
+  prepareStep: callback('none'),
+  activeTools: { ...names, default: 'all' },
+  toolOrder: { ...names, default: 'as they are given' },
+  repairToolCall: callback('none'),
+  experimental_repairToolCall: callback('none'),
+  output: record('an `Output` of the AI SDK', 'text'),
+  maxRetries: wholeNumber(0, 100, '2'),
+  onStepEnd: callback('none'),
+  onStepFinish: callback('none'),
+  onEnd: callback('none'),
+  onFinish: callback('none'),
+  onError: callback('none'),
+  onAbort: callback('none'),
   context: { range: 'anything', fits: () => true, default: 'undefined' },
   tools: record('an object of AI SDK tools, by name', 'none'),
   toolsContext: record('an object of contexts, by the name of their tool', 'none'),
@@ -171,9 +210,7 @@ export const policyRules: OptionTable<ToolPolicy> = {
 const otherNames = {
   system: 'instructions',
   prompt: 'instructions',
-  stopWhen: 'maxSteps',
   maxToolRoundtrips: 'maxSteps',
-  maxRetries: 'modelRetries',
   policy: 'policies',
   approval: 'policies',
   runtimeContext: 'context',
@@ -226,6 +263,8 @@ function checkTools(place: string, agent: Partial<Agent>): void {
     for (const name of Object.keys(toolApproval)) assertKnown(name, 'toolApproval')
   }
   for (const name of Object.keys(toolsContext)) assertKnown(name, 'toolsContext')
+  for (const name of agent.activeTools ?? []) assertKnown(name, 'activeTools')
+  for (const name of agent.toolOrder ?? []) assertKnown(name, 'toolOrder')
   if (typeof toolChoice === 'object') assertKnown(toolChoice.toolName, 'toolChoice')
 }
 

@@ -67,7 +67,7 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * @default 'instruction'
    */
   readonly continueText?: ContinueText | ((model: LanguageModel) => ContinueText)
-  /** Tries again before the first token only. */
+  /** The older name of `maxRetries`, which holds for agents that have none. @deprecated @default 2 */
   readonly modelRetries?: number
   readonly retryDelayMs?: number
 

@@ -1,13 +1,39 @@
-import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
-import type { Holdfast } from './create-holdfast.ts'
+import type { ModelMessage } from 'ai'
+import {
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Seq,
+  type ThreadId,
+} from '../core/ids.ts'
+import type { ReadGate } from './hub.ts'
+import type { Frame } from './live-window.ts'
+import type { ContinueResult } from './resume.ts'
+import type { RegenerateRequest, SendRequest, SendResult } from './send.ts'
+import type { StopResult } from './stop.ts'
+
+/** The verbs that are given ids by callers and do not look at them. */
+interface IdVerbs {
+  rename(threadId: ThreadId, title: string): Promise<boolean>
+  send(request: SendRequest): Promise<SendResult>
+  regenerate(request: RegenerateRequest): Promise<SendResult>
+  continue(threadId: ThreadId): Promise<ContinueResult>
+  stop(threadId: ThreadId): Promise<StopResult>
+  subscribe(
+    threadId: ThreadId,
+    after: Seq,
+    signal?: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
+  modelMessages(threadId: ThreadId): Promise<ModelMessage[]>
+}
 
 /**
  * The same, with every id that a caller gives parsed before it is used: a type does not keep a wrong string out, and one
  * that no database can keep must be refused as `bad-id` at the door, not met in the middle of a commit.
  */
-export function withParsedIds(holdfast: Holdfast): Holdfast {
+export function withParsedIds(holdfast: IdVerbs): IdVerbs {
   return {
-    ...holdfast,
     rename: async (threadId, title) => holdfast.rename(parseThreadId(threadId), title),
     async send(request) {
       parseThreadId(request.threadId)
@@ -23,20 +49,6 @@ export function withParsedIds(holdfast: Holdfast): Holdfast {
     },
     continue: async (threadId) => holdfast.continue(parseThreadId(threadId)),
     stop: async (threadId) => holdfast.stop(parseThreadId(threadId)),
-    async decide(request) {
-      parseThreadId(request.threadId)
-      for (const { callId } of request.decisions) parseCallId(callId)
-      return holdfast.decide(request)
-    },
-    async resolve(request) {
-      parseThreadId(request.threadId)
-      parseCallId(request.callId)
-      return holdfast.resolve(request)
-    },
-    async addToolOutputs(threadId, outputs) {
-      for (const { callId } of outputs) parseCallId(callId)
-      return holdfast.addToolOutputs(parseThreadId(threadId), outputs)
-    },
     subscribe: (threadId, ...rest) => holdfast.subscribe(parseThreadId(threadId), ...rest),
     modelMessages: async (threadId) => holdfast.modelMessages(parseThreadId(threadId)),
   }

@@ -28,7 +28,7 @@ import { readLatest } from './read-latest.ts'
 import { type SendResult, send } from './send.ts'
 
 /** How a recording answers whoever asked, whatever became of the request. */
-interface WithResponse {
+export interface WithResponse {
   /** The turn as a UI message stream, read from the ledger; or why there is none, as the routes say it. */
   toResponse(options?: RecordingResponseOptions): Response
 }

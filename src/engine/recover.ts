@@ -40,9 +40,10 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
   const at = clock.now()
   const takenOver: NewTurnEvent = { type: 'turn-resumed', turnId, at, from: 'takeover' }
   const takeovers = foldOn(turn, [takenOver]).takeovers?.count ?? 0
-  const isLooping = isRunning && turn.recorded !== true && takeovers > options.maxTakeovers
-  const canCarryOn = turn.recorded !== true && agents.canAnswer && !isLooping
-  if (isRunning && options.recovery === 'continue' && canCarryOn) {
+  const canCarryOn =
+    isRunning && turn.recorded !== true && agents.canAnswer && options.recovery === 'continue'
+  const isLooping = canCarryOn && takeovers > options.maxTakeovers
+  if (canCarryOn && !isLooping) {
     const events = [takenOver]
     const result = await engine.begin({ ...place, ownerId, turnId, how: 'taken-over', events })
     return result.kind === 'appended'

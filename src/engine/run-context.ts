@@ -7,6 +7,7 @@ import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.t
 import type { Clock } from './clock.ts'
 import type { FailureWords } from './failure-words.ts'
 import type { AskedModel, RunHooks } from './hooks.ts'
+import type { ModelList } from './model-list.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
 import type { TurnAgent } from './turn-agent.ts'
@@ -26,8 +27,10 @@ export interface Run {
   readonly isLeaving: () => boolean
   /** Ends the run here. What was stored stays, and whoever takes the lease carries it on. */
   readonly handOver: () => void
+  /** The model that is asked now. */
   readonly model: AskedModel
-  /** How this model is asked to carry on with text that was broken off. */
+  readonly models: ModelList
+  /** How it is asked to carry on with text that was broken off. */
   readonly continueText: ContinueText
   /** What the model was sent in the step that is under way. */
   readonly prompt: ModelMessage[]

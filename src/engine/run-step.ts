@@ -8,8 +8,9 @@ import { createAnswerMeter, type Overrun } from './answer-meter.ts'
 import type { OnPart, Taken } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from './hooks.ts'
-import { openStream } from './open-stream.ts'
+import { ModelFailure, openStream } from './open-stream.ts'
 import { recordCall } from './record-call.ts'
+import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
 import type { ModelPart } from './model-part.ts'
 import {
@@ -34,23 +35,30 @@ export async function runStep(
   index: number,
   resumes?: Step,
 ): Promise<AnswerLimit | null> {
-  const ended = run.hooks.stepStarted(index, run.model)
-  const stream = () => streamStep(run, index, resumes)
-  try {
-    const { limit, ...end } = await run.hooks.inside({ step: index }, stream)
-    ended(end)
-    return limit
-  } catch (error) {
-    ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
-    throw error
+  let attempt: StepAttempt = withDefined({ index, isBegun: false }, { resumes })
+  for (;;) {
+    const current = attempt
+    const ended = run.hooks.stepStarted(current.index, run.model)
+    try {
+      const { limit, ...end } = await run.hooks.inside({ step: current.index }, () =>
+        streamStep(run, current),
+      )
+      ended(end)
+      return limit
+    } catch (thrown) {
+      ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
+      if (!(thrown instanceof ModelFailure)) throw thrown
+      const next = replaceModel(run, current, thrown.cause)
+      if (next === null) throw thrown.cause
+      attempt = next
+    }
   }
 }
 
 /** One model call: its parts become events, which are committed while it streams. */
 async function streamStep(
   run: Run,
-  index: number,
-  resumes: Step | undefined,
+  { index, resumes, isBegun }: StepAttempt,
 ): Promise<StreamedStep> {
   const toEvent = (event: TurnEventBody): NewTurnEvent => ({
     ...event,
@@ -62,7 +70,7 @@ async function streamStep(
   const { modelId } = run.model
   const begin = (step: number) =>
     run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))
-  if (resumes === undefined) begin(index)
+  if (resumes === undefined && !isBegun) begin(index)
   const createTranslator = (step: number, blocksBefore: number) =>
     createPartTranslator({
       turnId: run.turnId,

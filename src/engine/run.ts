@@ -1,4 +1,4 @@
-import type { ModelMessage } from 'ai'
+import type { LanguageModel, ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -8,7 +8,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import { projectPrompt } from '../views/model-prompt.ts'
+import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
 import type { AgentReason } from './agent.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
@@ -16,15 +16,19 @@ import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
-import type { AskedModel, RunHooks } from './hooks.ts'
+import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
+import { createLifecycleNotifier, type LifecycleNotifier } from './lifecycle-callbacks.ts'
+import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
+import { prepareCall } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
+import { isToStop } from './step-results.ts'
 import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
@@ -59,6 +63,8 @@ export const noModel = (): HoldfastError =>
 export interface StartedRun {
   readonly done: Promise<void>
   interrupt(why: Interruption): void
+  /** What the run works with, once it has been asked for. A recorded turn has none. */
+  agent?(): TurnAgent | undefined
   /** Lets what is under way finish, and then hands the run over. A recorded turn cannot: its loop is the host's. */
   leave?(): void
 }
@@ -76,15 +82,20 @@ export function startRun(parts: RunParts): StartedRun {
     hooks.failed(where, error),
   )
   let isLeaving = false
+  let agent: TurnAgent | undefined
   const begun: BegunRun = {
     ...parts,
     words,
     signal,
     isLeaving: () => isLeaving,
     handOver: () => interrupt({ kind: 'hand-over' }),
+    onAgent(asked) {
+      agent = asked
+    },
   }
   return {
     interrupt,
+    agent: () => agent,
     leave() {
       isLeaving = true
     },
@@ -98,6 +109,7 @@ interface BegunRun extends RunParts {
   readonly signal: AbortSignal
   readonly isLeaving: Run['isLeaving']
   readonly handOver: Run['handOver']
+  readonly onAgent: (agent: TurnAgent) => void
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
@@ -109,70 +121,91 @@ async function askAgent(begun: BegunRun): Promise<TurnAgent> {
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const { model, instructions, settings, toolbox } = agent
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-  const continueText =
-    typeof options.continueText === 'string'
-      ? options.continueText
-      : model === undefined
-        ? 'instruction'
-        : options.continueText(model)
+  let prepared:
+    | {
+        readonly lastSeq: number
+        readonly model: LanguageModel
+        readonly call: Awaited<ReturnType<typeof prepareCall>>
+      }
+    | undefined
+  const models = createModelList(agent.models)
+  const continueTextOf = (): ContinueText => {
+    const { continueText } = options
+    if (typeof continueText === 'string') return continueText
+    return models.current === undefined ? 'instruction' : continueText(models.current)
+  }
   return {
     ...parts,
     agent,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    model: namesOf(model),
-    continueText,
+    get model() {
+      return namesOf(models.current)
+    },
+    models,
+    get continueText() {
+      return continueTextOf()
+    },
     get prompt() {
       return prompt
     },
     async modelCall() {
+      const model = models.current
       if (model === undefined) throw noModel()
       history ??= await parts.history()
-      const { isDeferred, tools, contexts: toolsContext } = toolbox
-      const how = { isDeferred, maxOutputChars: options.maxOutputChars, continueText }
+      const how = {
+        isDeferred: agent.toolbox.isDeferred,
+        maxOutputChars: options.maxOutputChars,
+        continueText: continueTextOf(),
+      }
       prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
-      const messages = prompt
-      return { model, instructions, messages, tools, toolsContext, settings, signal, files }
+      const { turn } = ledger
+      // Once for each try of a step by a model, and not again where it is tried again.
+      if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
+        const call = await prepareCall(agent, { turn, model, messages: prompt })
+        prepared = { lastSeq: turn.lastSeq, model, call }
+      }
+      return { ...prepared.call, signal, files }
     },
   }
 }
 
-/** A model that is given by its name is found by the gateway, or by the provider that the host set. */
-function namesOf(model: TurnAgent['model']): AskedModel {
-  if (typeof model !== 'string') {
-    return { modelId: model?.modelId ?? '', provider: model?.provider ?? '' }
-  }
-  return { modelId: model, provider: model.includes('/') ? model.slice(0, model.indexOf('/')) : '' }
-}
-
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
+  let told: LifecycleNotifier | undefined
   try {
-    const run = createRun(begun, begun.agents.fixed ?? (await askAgent(begun)))
+    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    begun.onAgent(agent)
+    const run = createRun(begun, agent)
     begun.hooks.identify({
       context: run.agent.context,
       abortSignal: run.signal,
       turn: () => run.ledger.expected,
       prompt: () => run.prompt,
     })
-    const ending = await work(run, begun.force)
+    told = createLifecycleNotifier(run.agent.callbacks, run.ledger.turn)
+    const ending = await work(run, begun.force, told)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)
     else if (ending !== null) await end(begun, ending)
+    if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
+    else if (reason === null && ending !== null) await told.ended(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (error instanceof FencedError) return begun.hooks.turnLost()
-    await failed(begun, why() ?? { kind: 'fault', error })
+    const reason = why() ?? { kind: 'fault', error }
+    await failed(begun, reason)
+    if (reason.kind === 'fault') await told?.failed(error)
+    if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. */
-async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
+async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<TurnEnding | null> {
   const { ledger, options, agent } = run
   const { toolbox } = agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
@@ -183,12 +216,14 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
   }
   let forced = force
+  const stepsBefore = force ? toStepCount(ledger.turn) : 0
   // Each process brings the run on a little, however short its time: else it could be handed round for ever.
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
+    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls') await told.steps(ledger.expected)
     // To wait or to end takes no time: that is still done here.
     if (next.kind === 'step' || next.kind === 'run-calls') {
       if (run.isLeaving() && hasWorked) {
@@ -199,6 +234,11 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
     }
     switch (next.kind) {
       case 'step': {
+        // A step that broke off is finished; what a condition may end is the turn behind a step that was.
+        const isNext = !forced && ledger.expected.steps.at(-1)?.status === 'ended'
+        if (isNext && (await isToStop(agent.step.stopWhen, ledger.expected, stepsBefore))) {
+          return { kind: 'step-limit' }
+        }
         forced = false
         const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -235,6 +275,9 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   }
   return null
 }
+
+const toStepCount = ({ steps }: Turn): number =>
+  steps.filter(({ status }) => status === 'ended').length
 
 function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
   const error = `There is no tool called "${name}" any more.`

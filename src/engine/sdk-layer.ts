@@ -14,8 +14,13 @@ import type { Model, ModelPart, ProviderPart, SdkModelPart } from './model-part.
 // Everything of the AI SDK that is experimental or internal stands in this file, and nothing of it is needed: where the
 // installed version lacks it, calls go through `streamText` (decision 20).
 
-type StreamTextOptions = Parameters<typeof streamText>[0]
+export type StreamTextOptions = Parameters<typeof streamText>[0]
 export type Download = Exclude<StreamTextOptions['experimental_download'], undefined>
+
+/** Mends a call that does not fit, as in `streamText`. */
+export type RepairToolCall = sdk.ToolCallRepairFunction<ToolSet>
+/** In which form the model is asked to answer, as in `streamText`. */
+export type AnswerOutput = sdk.OutputInterface
 
 /** Settings that are handed to the model as they are. */
 export type CallSettings = Pick<
@@ -41,6 +46,9 @@ export interface LayerCall extends CallSettings {
   readonly tools: ToolSet
   /** For tools whose description is a function of it. */
   readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly toolOrder?: readonly string[]
+  readonly repairToolCall?: RepairToolCall
+  readonly output?: AnswerOutput
   readonly download: Download
   readonly abortSignal: AbortSignal
 }

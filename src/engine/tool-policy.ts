@@ -32,7 +32,7 @@ export type ToolApproval<Context = unknown> =
       },
     ) => ToolApprovalStatus | PromiseLike<ToolApprovalStatus>)
 
-type ToolApprovalFunction<Context> = (
+export type ToolApprovalFunction<Context> = (
   input: Json,
   options: CallScope<Context> & {
     /** What the tool itself gets as its `context`. */

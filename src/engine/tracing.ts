@@ -244,6 +244,13 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
           'error.type': event.code,
         })
         return
+      case 'model-replaced':
+        turns.get(keyOf(event))?.span.addEvent('holdfast.model_replaced', {
+          'gen_ai.request.model': event.model,
+          'holdfast.replaced_by': event.by,
+          'error.type': event.code,
+        })
+        return
       case 'call-started':
         return onCallStarted(event)
       case 'call-ended': {

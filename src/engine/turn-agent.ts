@@ -1,21 +1,39 @@
 import type { Instructions, LanguageModel, ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { Agent, AgentOption, TurnScope } from './agent.ts'
+import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import { callbackNames, type LifecycleCallbacks } from './lifecycle-callbacks.ts'
 import { checkAgent, settingRules } from './option-rules.ts'
+import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { HoldfastOptions } from './options.ts'
 import { createToolbox, type Toolbox } from './tool-policy.ts'
 
 /** An agent as the engine works with it: checked, and with what is made of it once. */
 export interface TurnAgent {
-  /** None: every answer is recorded from a loop of the host's own. */
-  readonly model: LanguageModel | undefined
+  /** In the order in which they are tried. None: every answer is recorded from a loop of the host's own. */
+  readonly models: readonly LanguageModel[]
+  readonly timeout: ModelTimeout
+  readonly step: StepOptions
+  readonly callbacks: LifecycleCallbacks
+  /** Undefined: as the engine's options say. */
+  readonly maxRetries: number | undefined
   readonly instructions: Instructions | undefined
   readonly settings: CallSettings
   readonly context: unknown
   readonly toolbox: Toolbox
+}
+
+/** How each step is made. */
+export interface StepOptions {
+  readonly stopWhen?: StopWhen
+  readonly prepareStep?: PrepareStep
+  readonly activeTools?: readonly string[]
+  readonly toolOrder?: readonly string[]
+  readonly repairToolCall?: RepairToolCall
+  readonly output?: AnswerOutput
 }
 
 export interface AgentSource {
@@ -45,7 +63,7 @@ export function createAgentSource(
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.model !== undefined, ask: () => fixed }
+    return { fixed, canAnswer: fixed.models.length > 0, ask: () => fixed }
   }
   const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
@@ -71,11 +89,34 @@ export function createAgentSource(
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
 
+/** `Array.isArray` does not know lists that may only be read. */
+const isList = (
+  model: LanguageModel | readonly LanguageModel[],
+): model is readonly LanguageModel[] => Array.isArray(model)
+
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
-  const { model, instructions, context, tools = {}, policies = {}, toolApproval } = agent
+  const { model = [], instructions, timeout = {}, tools = {}, policies = {}, toolApproval } = agent
+  const context: unknown = agent.context
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
-    model,
+    models: isList(model) ? model : [model],
+    timeout,
+    maxRetries: agent.maxRetries,
+    callbacks: withDefined(
+      {},
+      Object.fromEntries(callbackNames.map((name) => [name, agent[name]])),
+    ),
+    step: withDefined(
+      {},
+      {
+        stopWhen: agent.stopWhen,
+        prepareStep: agent.prepareStep,
+        activeTools: agent.activeTools,
+        toolOrder: agent.toolOrder,
+        repairToolCall: agent.repairToolCall ?? agent.experimental_repairToolCall,
+        output: agent.output,
+      },
+    ),
     instructions,
     settings: withDefined({}, settings),
     context,

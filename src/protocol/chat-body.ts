@@ -37,7 +37,7 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
     }
 )
 
-interface ChatDecision {
+export interface ChatDecision {
   readonly callId: CallId
   readonly decision: 'accept' | 'reject'
   readonly feedback?: string

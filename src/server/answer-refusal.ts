@@ -1,5 +1,6 @@
 import type { DecisionResult } from '../engine/decide.ts'
-import type { ToolOutput, ToolOutputResult } from '../engine/add-tool-outputs.ts'
+import type { ToolOutputResult } from '../engine/add-tool-outputs.ts'
+import type { ClientToolOutput } from '../engine/call-requests.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { notFound } from './http-error.ts'
 
@@ -10,7 +11,7 @@ import { notFound } from './http-error.ts'
  */
 export function findAnswerRefusal(
   decided: readonly DecisionResult[],
-  outputs: readonly ToolOutput[],
+  outputs: readonly ClientToolOutput[],
   added: readonly ToolOutputResult[],
 ): ApiError | null {
   const results = [...decided, ...added]
@@ -20,7 +21,7 @@ export function findAnswerRefusal(
   const badAt = added.findIndex(({ kind }) => kind === 'invalid-result')
   const bad = added[badAt]
   if (bad?.kind === 'invalid-result') {
-    const callId = outputs[badAt]?.callId ?? ''
+    const callId = outputs[badAt]?.toolCallId ?? ''
     return new ApiError(422, 'invalid-result', bad.message, { callId })
   }
   const lateAt = added.findIndex(({ kind }) => kind === 'too-late')
@@ -29,7 +30,7 @@ export function findAnswerRefusal(
     const { state } = late
     const message = `This result came too late and was not taken: the call is ${state}.`
     return new ApiError(409, 'already-ended', message, {
-      callId: outputs[lateAt]?.callId ?? '',
+      callId: outputs[lateAt]?.toolCallId ?? '',
       state,
     })
   }

@@ -46,9 +46,16 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
   }
 }
 
-/** What the host says, or else where a framework has mounted the handler. */
-export const basePathOf = (request: Request, { basePath }: HandlerOptions): string =>
-  basePath ?? mountOf(request) ?? ''
+/**
+ * What the host says, or else where a framework has mounted the handler: at the path that `/api` follows, or at `/api`
+ * itself, as in `app.use('/api', …)`.
+ */
+export function basePathOf(request: Request, url: URL, { basePath }: HandlerOptions): string {
+  if (basePath !== undefined) return basePath
+  const mount = mountOf(request) ?? ''
+  const isAtApi = mount.endsWith('/api') && !url.pathname.startsWith(`${mount}/api/`)
+  return isAtApi ? mount.slice(0, -'/api'.length) : mount
+}
 
 /** How many of something each owner has open in this process. */
 export interface OwnerCounter {

@@ -14,3 +14,9 @@ export {
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
 export { translateDataStream, type TranslateOptions } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type {
+  CallNote as StreamCallNote,
+  DataStreamReaderOptions,
+} from '../protocol/data-stream/read-data-stream.ts'
+export type { ForwardedHistory } from './backend-body.ts'

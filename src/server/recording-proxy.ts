@@ -28,7 +28,7 @@ import type { RouteRequest } from './router.ts'
 import { checkText, inPlace, runActive, toSend } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { readTurn } from '../engine/engine.ts'
-import { toToolOutput } from '../engine/add-tool-outputs.ts'
+import { toClientOutput, toToolDecision } from './chat-answers.ts'
 import { wait } from '../engine/clock.ts'
 
 export interface RecordingProxyOptions extends HandlerOptions {
@@ -91,7 +91,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
       const { url } = answering
       answering.route = 'recording-proxy'
       const ownerId = await identify(request, options)
-      const basePath = basePathOf(request, options)
+      const basePath = basePathOf(request, url, options)
       const route = { request, url, params: {}, ownerId, basePath }
       return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
@@ -178,8 +178,8 @@ async function toRecord(
     parts,
     sdkOf(route.url),
   )
-  await holdfast.decide({ threadId, by, decisions })
-  await holdfast.addToolOutputs(threadId, outputs.map(toToolOutput))
+  await holdfast.decide({ threadId, by, decisions: decisions.map(toToolDecision) })
+  await holdfast.addToolOutputs(threadId, outputs.map(toClientOutput))
   return { recorded: { threadId, continue: turnId, by }, sent: { sent } }
 }
 

@@ -19,6 +19,7 @@ import type {
   Page,
   PageQuery,
   ResultMode,
+  Store,
   StoredChange,
 } from './store.ts'
 import { largestTurnBytes, lazyBytes } from './store.ts'
@@ -102,10 +103,15 @@ export interface PageRead extends MostBytes {
   readonly places: number
 }
 
+/** The verbs of a store that read what is in threads. */
+export type LedgerReader = Required<
+  Pick<Store, 'readPage' | 'readChanges' | 'readPlace' | 'readMessage' | 'findTurn' | 'readCall'>
+>
+
 const everything = 0x7fff_ffff
 
 /** The reads of what is in threads, the same for every database. */
-export function createLedgerReader(source: LedgerSource) {
+export function createLedgerReader(source: LedgerSource): LedgerReader {
   const fill = async (
     threadId: ThreadId,
     rows: IndexedRows,

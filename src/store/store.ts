@@ -89,8 +89,20 @@ export interface Store {
   /**
    * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
    * or not at all (its connection is down, its sender died): read what is after your last seq, whatever it says.
+   *
+   * `followed`: which threads this listener cares for right now. A store that cannot be told of the changes of
+   * other processes asks for those of these threads, with one statement for all; a listener that does not say it
+   * is then told again and again that anything may have changed.
    */
-  watch(listener: (notification: ChangeNotification) => void): () => void
+  watch(
+    listener: (notification: ChangeNotification) => void,
+    followed?: () => Iterable<ThreadId>,
+  ): () => void
+  /**
+   * Brings the tables up to date, which the first use of the store does as well: ahead of a deploy, with an
+   * account that may. A store without tables has nothing of the kind.
+   */
+  migrate?(options?: MigrateOptions): Promise<MigrationResult>
   /**
    * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
    * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
@@ -99,6 +111,21 @@ export interface Store {
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>
+}
+
+export interface MigrateOptions {
+  /**
+   * Over how many parts each table is spread by the hash of the thread (PostgreSQL). Tables that are not spread yet
+   * are copied, while nobody else can use them.
+   * @default they stay as they are
+   */
+  readonly partitions?: number
+}
+
+/** The versions of the tables before and after; 0: there were none. The same twice: nothing was to be done. */
+export interface MigrationResult {
+  readonly from: number
+  readonly to: number
 }
 
 /** `listener-down`: changes of other processes have not been heard of for a while, and are polled for. */

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject } from '../core/json.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 
 /** A thread as a row of a database: its metadata is JSON text. */
-export type ThreadRow = Omit<ThreadRecord, 'metadata'> & { readonly metadata: string }
+export type StoredThreadRow = Omit<ThreadRecord, 'metadata'> & { readonly metadata: string }
 
-export const toThreadRecord = ({ metadata, ...thread }: ThreadRow): ThreadRecord => ({
+export const toThreadRecord = ({ metadata, ...thread }: StoredThreadRow): ThreadRecord => ({
   ...thread,
   metadata: parseMetadata(metadata),
 })

@@ -35,7 +35,7 @@ export interface EntityRow {
   readonly files?: readonly UserFile[]
 }
 
-interface EntityToolCall {
+export interface EntityToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: Json

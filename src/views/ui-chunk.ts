@@ -68,6 +68,8 @@ export type UiTextChunk =
 /** One chunk of an AI SDK UI message stream. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata?: Json }
+  /** It has changed since the start. */
+  | { readonly type: 'message-metadata'; readonly messageMetadata: Json }
   | { readonly type: 'start-step' }
   | { readonly type: 'finish-step' }
   | {

@@ -2,7 +2,7 @@ import { isOpenCall } from '../core/call.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { shownMetadata } from './shown-metadata.ts'
+import { hasModelFailures, shownMetadata } from './shown-metadata.ts'
 import { sameJson } from './same-json.ts'
 import { shownPartsOf } from './shown-parts.ts'
 import type { UiChunk } from './ui-chunk.ts'
@@ -66,6 +66,10 @@ export function nextChunks(
       }
       chunks.push(chunk)
     }
+  }
+  const metadata = cursor.isOpen && hasModelFailures(turn) ? shownMetadata(turn) : undefined
+  if (metadata !== undefined && !sameJson(metadata, cursor.turn && shownMetadata(cursor.turn))) {
+    chunks.push({ type: 'message-metadata', messageMetadata: metadata })
   }
   const note = notePart(turn, cursor.hasNote)
   const hadNote = cursor.turn === null ? null : notePart(cursor.turn, cursor.hasNote)

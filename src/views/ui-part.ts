@@ -20,12 +20,12 @@ export interface UiOptions extends LazyOptions {
 }
 export type ToolNames = 'include' | 'omit'
 
-interface UiTextBase {
+export interface UiTextBase {
   readonly text: string
   readonly state: 'streaming' | 'done'
   readonly providerMetadata?: JsonObject
 }
-type UiTextPart =
+export type UiTextPart =
   | (UiTextBase & { readonly type: 'text' })
   | (UiTextBase & { readonly type: 'reasoning'; readonly id: string })
 

@@ -9,7 +9,7 @@ import { type LazyHref, projectOutput } from './lazy-output.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
 import { errorTextOf } from './wording.ts'
 
-interface UiApproval {
+export interface UiApproval {
   readonly id: string
   readonly approved?: boolean
   readonly reason?: string
@@ -18,11 +18,11 @@ interface UiApproval {
   readonly signature?: string
 }
 
-type UiToolKind =
+export type UiToolKind =
   | { readonly type: `tool-${string}`; readonly toolName?: string }
   | { readonly type: 'dynamic-tool'; readonly toolName: string }
 
-type UiToolProgress =
+export type UiToolProgress =
   | { readonly state: 'input-streaming'; readonly rawInput?: string }
   | { readonly state: 'input-available' }
   | { readonly state: 'approval-requested' }

@@ -30,13 +30,13 @@ export interface VercelMessage {
   readonly experimental_attachments?: readonly VercelAttachment[]
 }
 
-interface VercelAttachment {
+export interface VercelAttachment {
   readonly name?: string
   readonly contentType: string
   readonly url: string
 }
 
-type VercelAnnotation =
+export type VercelAnnotation =
   | {
       readonly toolCallId: string
       readonly validated: Validated

@@ -35,3 +35,7 @@ export {
   useChatActions,
   useChatTurn,
 } from './use-chat-adapter.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type { ApprovalRequest, CallBase, CallInput, CallOrigin, EndedCall } from '../core/call.ts'
+export type { AnswerLimit, TurnEnding, TurnError } from '../core/message.ts'
+export type { UnsuccessfulCall } from '../views/wording.ts'

@@ -1,17 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, inject } from 'vitest'
+import pg from 'pg'
+import { afterAll, expect, inject } from 'vitest'
 import { memory } from '../../src/store/memory/index.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
 import { sqlite } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreClock, StoreFixture } from '../../src/testing/index.ts'
 import { createDatabase, type TestDatabase } from '../support/create-database.ts'
+import { startTransactionPooler, type TransactionPooler } from '../support/transaction-pooler.ts'
 import { reopenBeforeReads } from './reopening-store.ts'
 
 export interface StoreUnderTest {
   readonly name: string
+  /** The rules that concern what is different here. Default: all. */
+  readonly rules?: RegExp
   readonly createFixture: () => Promise<StoreFixture & { readonly cleanUp: () => Promise<void> }>
 }
 
@@ -25,6 +29,15 @@ export const storesUnderTest: readonly StoreUnderTest[] = [
 /** The same stores, used in other ways. */
 export const storeVariants: readonly StoreUnderTest[] = [
   { name: 'sqlite, reopened before every read', createFixture: createReopeningFixture },
+  {
+    name: 'postgres, partitioned and through a transaction pooler',
+    createFixture: () => createPooledFixture(),
+  },
+  {
+    name: 'postgres, on a pool of the host',
+    rules: /^(?:LG|RS)/,
+    createFixture: () => createHostPoolFixture(),
+  },
 ]
 
 function createClock(): StoreClock {
@@ -84,16 +97,20 @@ async function createReopeningFixture() {
 let database: Promise<TestDatabase> | undefined
 let schemaCount = 0
 
+// The last that is registered is the first that is called: what uses the database is closed before it is dropped.
 afterAll(async () => {
   await (await database)?.drop()
 })
 
-async function createPostgresFixture(toStore: (store: Store) => Store = (store) => store) {
+async function createPostgresFixture(
+  toStore: (url: string, schema: string) => Promise<Store> = async (url, schema) =>
+    postgres(url, { schema }),
+) {
   database ??= createDatabase(inject('postgresUrl'))
   const { url } = await database
   const schemas = new Map<Store, string>()
-  const openSchema = (schema: string) => {
-    const store = toStore(postgres(url, { schema }))
+  const openSchema = async (schema: string) => {
+    const store = await toStore(url, schema)
     schemas.set(store, schema)
     return store
   }
@@ -109,3 +126,29 @@ async function createPostgresFixture(toStore: (store: Store) => Store = (store) 
     },
   }
 }
+
+let pooler: Promise<TransactionPooler> | undefined
+
+afterAll(async () => {
+  const left = await (await pooler)?.leftBehind()
+  await (await pooler)?.close()
+  if (left !== undefined) expect(left).toEqual([])
+})
+
+const createPooledFixture = () =>
+  createPostgresFixture(async (url, schema) => {
+    pooler ??= startTransactionPooler(url, { size: 8 })
+    const store = postgres({ url: (await pooler).url }, { schema })
+    await store.migrate({ partitions: 3 })
+    return store
+  })
+
+let pool: pg.Pool | undefined
+
+afterAll(() => pool?.end())
+
+const createHostPoolFixture = () =>
+  createPostgresFixture(async (url, schema) => {
+    pool ??= new pg.Pool({ connectionString: url, max: 8 })
+    return postgres({ pool }, { schema })
+  })

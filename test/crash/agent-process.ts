@@ -105,7 +105,7 @@ async function untilEnded(id: string): Promise<Turn> {
   }
 }
 
-/** What an earlier run left open is closed before the model is called again: these are the words of this one. */
+/** As soon as words of the answer are stored, whichever run said them. */
 async function dieOnceSaid(id: string): Promise<void> {
   for (;;) {
     const step = (await lastTurn(id))?.steps.at(-1)

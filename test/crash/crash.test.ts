@@ -7,6 +7,7 @@ import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { startTransactionPooler } from '../support/transaction-pooler.ts'
 import { ask, openScenario, playPeople, threadId } from './scenario.ts'
 
 interface World {
@@ -16,7 +17,8 @@ interface World {
   readonly drop: () => Promise<void>
 }
 
-async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
+/** `isPooled`: PostgreSQL is reached through a pooler in transaction mode. */
+async function createWorld(kind: 'sqlite' | 'postgres', isPooled = false): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-crash-'))
   const effects = join(folder, 'effects.log')
   writeFileSync(effects, '')
@@ -26,13 +28,15 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
     return { database, effects, open: () => sqlite(database), drop: async () => remove() }
   }
   const database = await createDatabase(inject('postgresUrl'))
-  const { url } = database
+  const pooler = isPooled ? await startTransactionPooler(database.url) : null
+  const { url } = pooler ?? database
   return {
     database: url,
     effects,
     open: () => postgres(url),
     drop: async () => {
       remove()
+      await pooler?.close()
       await database.drop()
     },
   }
@@ -155,7 +159,8 @@ describe.each(['sqlite', 'postgres'] as const)('killed on %s', (kind) => {
       Array.from({ length: commits ?? 0 }, (_, index) => ({ when, place: index + 1 })),
     )
     const die = async ({ when, place }: (typeof deaths)[number]) => {
-      const world = await createWorld(kind)
+      // Every other death is one behind a pooler: there is no session of the dead that could be told by.
+      const world = await createWorld(kind, place % 2 === 0)
       try {
         const { signal, shown } = await live(world, when, place)
         // How many commits a turn takes depends on timing by one or two: past the end nobody dies.

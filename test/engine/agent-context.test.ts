@@ -142,10 +142,9 @@ describe('what runs for a turn', () => {
     const [failed] = callsOf(await ask('hi'))
     expect(failed).toMatchObject({ state: 'failed', cause: 'tool-error' })
     const reason = 'The context of the tool "echo" does not fit its "contextSchema": '
-    expect(log.find(({ type }) => type === 'failed')).toMatchObject({
-      source: 'tool',
-      message: expect.stringContaining(reason),
-    })
+    const told = log.find(({ type }) => type === 'failed')
+    expect(told).toMatchObject({ source: 'tool' })
+    expect(told?.type === 'failed' && told.message).toContain(reason)
     expect(ran).toBe(0)
   })
 

@@ -27,11 +27,11 @@ export interface Fixture {
   readonly log: LifecycleEvent[]
   /** What each model call was sent. */
   readonly calls: ScriptedCall[]
-  say(text: string, id?: string): ReturnType<Holdfast['send']>
+  readonly say: (text: string, id?: string) => ReturnType<Holdfast['send']>
   /** Sends, and waits until no run is under way. */
   readonly ask: (text: string) => Promise<Turn>
-  last(): Promise<Turn>
-  messages(): Promise<readonly Message[]>
+  readonly last: () => Promise<Turn>
+  readonly messages: () => Promise<readonly Message[]>
   /** Follows until the view fits. */
   until(fits: (view: ThreadView) => boolean): Promise<ThreadView>
 }

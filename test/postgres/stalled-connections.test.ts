@@ -172,7 +172,8 @@ describe('a server process that stands still', () => {
 describe('a listening connection that falls silent', () => {
   it('[RS2 RS7] is noticed and replaced, and whoever follows reads again', async () => {
     const { line, store, beside } = await openStores()
-    const { notifications, until } = watchStore(store)
+    // Who says what they follow is told of everything only when the listener is back, or was never up.
+    const { notifications, until } = watchStore(store, () => [thread])
     const isEverything = (notification: ChangeNotification) => notification.threadId === null
     await until(isEverything)
     expect(store.problem?.()).toBeNull()

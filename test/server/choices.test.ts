@@ -31,9 +31,8 @@ const schema = z.object({
 interface Chat {
   readonly holdfast: Holdfast
   readonly asked: TurnScope[]
-  post(body: object): Promise<Response>
-  get(path: string): Promise<unknown>
-  last(): Promise<UIMessage>
+  readonly post: (body: object) => Promise<Response>
+  readonly last: () => Promise<UIMessage>
 }
 
 function openChat(options: Partial<HoldfastOptions> = { choices: schema }): Chat {
@@ -49,11 +48,11 @@ function openChat(options: Partial<HoldfastOptions> = { choices: schema }): Chat
   })
   const handler = createHandler(holdfast, { authenticate: () => ({ id: 'ann' }) })
   const at = (path: string) => `http://127.0.0.1/api/${path}`
-  const get = async (path: string) => (await handler(new Request(at(path)))).json()
+  const get = async (path: string): Promise<unknown> =>
+    (await handler(new Request(at(path)))).json()
   return {
     holdfast,
     asked,
-    get,
     post: (body) =>
       handler(
         new Request(at('chat'), {

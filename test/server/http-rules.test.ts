@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { httpRules } from 'holdfast/testing'
 import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { findPgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import { startTransactionPooler } from '../support/transaction-pooler.ts'
 
 const headersOf = (owner: 'one' | 'other') => ({ authorization: `Bearer ${owner}` })
 
@@ -24,6 +26,21 @@ const stores: Readonly<Record<string, () => Promise<Place>>> = {
   async postgres() {
     const database = await createDatabase(inject('postgresUrl'))
     return { db: database.url, cleanUp: () => database.drop() }
+  },
+  async 'postgres through a transaction pooler'() {
+    const database = await createDatabase(inject('postgresUrl'))
+    const program = findPgBouncer()
+    const pooler =
+      program === null
+        ? await startTransactionPooler(database.url, { size: 8 })
+        : await startPgBouncer(program, database.url)
+    return {
+      db: pooler.url,
+      async cleanUp() {
+        await pooler.close()
+        await database.drop()
+      },
+    }
   },
 }
 

@@ -53,7 +53,9 @@ async function serve(framework: Framework, options: HandlerOptions = {}) {
   const handler = createHandler(holdfast, options)
   const onError = (error: unknown) => void errors.push(error)
   const server = createServer(framework(toNodeHandler(handler, { onError })))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   onTestFinished(async () => {
     server.closeAllConnections()
     server.close()
@@ -78,6 +80,7 @@ describe.each<[string, Framework, HandlerOptions]>([
   ['Express, with the path said twice', express('/chat/v1'), { basePath: '/chat/v1/' }],
   ['Express, behind express.json()', express('/chat/v1', parseJson), {}],
   ['Express, mounted at half of the path', express('/chat'), base],
+  ['Express, mounted at /api itself', express('/chat/v1/api'), {}],
   ['Fastify', fastify, base],
 ])('under %s', (_, framework, options) => {
   it('[OP5d OP5e] every route is at the base path, and every address that is given out has it', async () => {
@@ -99,9 +102,10 @@ describe.each<[string, Framework, HandlerOptions]>([
     const href = /"href":"([^"]*)"/.exec(page)?.[1] ?? ''
     expect(href).toMatch(/^\/chat\/v1\/api\/threads\/t1\/tool-calls\//)
     expect(await (await get(href)).json()).toMatchObject({ result: long })
-    const list = await (await get('/chat/v1/api/messages/own/tool-calls')).json()
+    const list: unknown = await (await get('/chat/v1/api/messages/own/tool-calls')).json()
     expect(list).toMatchObject({ toolCalls: [{ name: 'read' }] })
-    for (const other of ['/chat/v1', '/chat/v1/', '/chat/v1/api', '/chat/v1/chat/v1/api/threads']) {
+    const others = ['/chat/v1', '/chat/v1/', '/chat/v1/api', '/chat/v1/chat/v1/api/threads']
+    for (const other of others) {
       expect((await get(other)).status).toBeGreaterThanOrEqual(404)
     }
   })

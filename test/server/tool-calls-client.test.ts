@@ -60,7 +60,7 @@ async function open(script: Script) {
   }
   const send = async (text: string) => {
     const sent = await holdfast.send({
-      threadId: threadId,
+      threadId,
       message: { id: crypto.randomUUID(), parts: [{ type: 'text', text }] },
       create: { ownerId: 'local', title: '' },
     })

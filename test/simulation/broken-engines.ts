@@ -1,3 +1,4 @@
+import type { LanguageModel } from 'ai'
 import { createHoldfast, type Holdfast, type HoldfastOptions } from 'holdfast'
 
 /** An engine that is made with other options, or whose verbs are others, than it should. */
@@ -15,7 +16,7 @@ export const withVerbs =
     return { ...holdfast, ...change(holdfast) }
   }
 
-type Model = Exclude<HoldfastOptions['model'], string> & { readonly specificationVersion: 'v4' }
+type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
 type Call = Parameters<Model['doStream']>[0]
 
 export const withModel = (change: (call: Call) => Call): Create =>

@@ -1,9 +1,10 @@
 // As postgres-keeper.ts, for two servers: a primary and a standby that streams from it. A line `stop-primary`
-// on stdin kills the primary as a crash does.
+// on stdin kills the primary as a crash does; `cut-standby` ends the replication before.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -32,7 +33,9 @@ try {
   servers.push(primary)
   const urlOf = ({ port }: Server) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
   const copy = await copyCluster(cluster, urlOf(primary))
-  const conninfo = `host=127.0.0.1 port=${primary.port} user=postgres password=${password}`
+  // By a line of its own, which can be cut: what the primary then stores, the standby does not have.
+  const replication = await openReplicationLine(primary.port)
+  const conninfo = `host=127.0.0.1 port=${replication.port} user=postgres password=${password}`
   const standby = await startServer(
     copy,
     [`primary_conninfo=${conninfo}`],
@@ -40,6 +43,10 @@ try {
   )
   servers.push(standby)
   lines.on('line', (line) => {
+    if (line === 'cut-standby') {
+      replication.cut()
+      process.stdout.write('cut\n')
+    }
     if (line !== 'stop-primary') return
     primary.process.once('exit', () => process.stdout.write('stopped\n'))
     // PostgreSQL's "immediate shutdown": nobody is told, nothing is finished.
@@ -54,6 +61,33 @@ try {
   for (const server of servers.toReversed()) await stopServer(server)
   await rm(root, { recursive: true, force: true, maxRetries: 5 })
   process.stdin.destroy()
+}
+
+async function openReplicationLine(port: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect({ port, host: '127.0.0.1' })
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        near.destroy()
+        far.destroy()
+        sockets.delete(socket)
+      })
+    }
+    near.pipe(far)
+    far.pipe(near)
+  }).unref()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
 }
 
 /** What pg_basebackup does, which is not among npm's binaries: a copy of the files while backup mode is on. */

@@ -10,6 +10,8 @@ export interface PostgresPair {
   readonly urls: readonly [string, string]
   /** As a crash does: connections break, and nobody is at its address any more. */
   stopPrimary(): Promise<void>
+  /** What is stored from here on, the standby does not get. */
+  cutStandby(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -30,13 +32,15 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   const ready = await Promise.race([nextLine(), exited.then(() => undefined)])
   if (ready === undefined) throw new Error(`No two servers could be started.\n${complaints.trim()}`)
   const { urls } = JSON.parse(ready) as { readonly urls: readonly [string, string] }
+  const tell = async (word: string) => {
+    const done = nextLine()
+    keeper.stdin.write(`${word}\n`)
+    await done
+  }
   return {
     urls,
-    async stopPrimary() {
-      const stopped = nextLine()
-      keeper.stdin.write('stop-primary\n')
-      await stopped
-    },
+    stopPrimary: () => tell('stop-primary'),
+    cutStandby: () => tell('cut-standby'),
     async stop() {
       keeper.stdin.end()
       await exited

@@ -38,7 +38,7 @@ export interface DataStreamReaderOptions {
   readonly readCallNote?: (item: Json) => CallNote | null
 }
 
-interface CallNote {
+export interface CallNote {
   readonly toolCallId: string
   readonly validated: string | undefined
   readonly isComplete: boolean

@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import { toToolOutput } from '../../engine/add-tool-outputs.ts'
+import { toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
 import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { userTextOf } from '../../views/user-content.ts'
@@ -208,8 +208,13 @@ async function answer(
     readTurn(holdfast.store, threadId, turnId, 'bounded'),
   )
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
-  const decided = await holdfast.decide({ threadId, by: request.ownerId, decisions })
-  const given = outputs.map(toToolOutput)
+  const by = request.ownerId
+  const decided = await holdfast.decide({
+    threadId,
+    by,
+    decisions: decisions.map(toToolDecision),
+  })
+  const given = outputs.map(toClientOutput)
   const added = await holdfast.addToolOutputs(threadId, given)
   const refusal = findAnswerRefusal(decided, given, added)
   if (refusal !== null) throw refusal

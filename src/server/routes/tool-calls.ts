@@ -2,7 +2,8 @@ import type { Call } from '../../core/call.ts'
 import { assertNever } from '../../core/assert-never.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { DecisionRequest, DecisionResult } from '../../engine/decide.ts'
+import type { ToolDecision } from '../../engine/call-requests.ts'
+import type { DecisionResult } from '../../engine/decide.ts'
 import type { ResolveResult } from '../../engine/resolve.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
@@ -83,7 +84,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         return Response.json({
           results: results.map((result, index) => {
             const told = toDecisionJson(result)
-            const callId = decisions[index]?.callId
+            const callId = decisions[index]?.toolCallId
             if ('status' in told) return { callId, ...told }
             const { code, message, details } = told.error
             return { callId, error: { code, message, ...details } }
@@ -102,7 +103,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         )
         if (resolution === undefined) throw badRequest('"resolution" is retry, done or skip.')
         const callId = parseCallId(request.params['callId'])
-        const wanted = { threadId, callId, resolution, by: request.ownerId }
+        const wanted = { threadId, toolCallId: callId, resolution, by: request.ownerId }
         const answer = await holdfast.resolve(withDefined(wanted, { result: body['result'] }))
         if (answer.kind !== 'resolved') throw toResolveError(answer)
         return Response.json({ status: 'resolved', resolution })
@@ -143,10 +144,7 @@ function toResolveError(answer: Exclude<ResolveResult, { readonly kind: 'resolve
   }
 }
 
-function parseDecision(
-  callId: DecisionRequest['callId'],
-  body: Readonly<Record<string, Json>>,
-): DecisionRequest {
+function parseDecision(toolCallId: string, body: Readonly<Record<string, Json>>): ToolDecision {
   const { decision, args, feedback } = body
   if (decision !== 'accept' && decision !== 'reject') {
     throw badRequest('"decision" is accept or reject.')
@@ -154,7 +152,7 @@ function parseDecision(
   if (feedback !== undefined && typeof feedback !== 'string') {
     throw badRequest('"feedback" is a text.')
   }
-  return withDefined({ callId, decision } as const, { args, feedback })
+  return withDefined({ toolCallId, decision } as const, { args, feedback })
 }
 
 type DecisionJson =

@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
@@ -11,9 +10,9 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
-import { type ThreadRow, toThreadRecord } from '../thread-row.ts'
+import { type StoredThreadRow, toThreadRecord } from '../thread-row.ts'
 import { createAuditSql } from './audit-sql.ts'
-import type { Database } from './database.ts'
+import type { Database, DatabaseReader } from './database.ts'
 import { toPlainText } from './plain-text.ts'
 import { toStoreFault } from './postgres-error.ts'
 import type { RunStatement, Statement } from './statement.ts'
@@ -23,31 +22,28 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
   const sql = createAuditSql(schema)
 
   async function* snapshot<Row>(
-    read: (client: pg.Client) => AsyncIterable<Row>,
+    read: (reader: DatabaseReader) => AsyncIterable<Row>,
   ): AsyncGenerator<Row> {
-    // Makes the tables, if nobody has yet.
-    await database.run(sql.findRecord, [])
-    const client = database.createClient()
+    const reader = await database.openReader()
     try {
-      await client.connect()
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // The reader may be busy mending what it has found.
-      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')
-      yield* read(client)
+      await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      // It may be idle while what it has found is mended.
+      await reader.query('SET LOCAL idle_in_transaction_session_timeout = 0')
+      yield* read(reader)
     } catch (error) {
       throw toStoreFault(error)
     } finally {
-      await client.end()
+      await reader.close()
     }
   }
 
-  const createSource = (client: pg.Client, only: ThreadId | null): AuditSource<ThreadId> => ({
+  const createSource = (reader: DatabaseReader, only: ThreadId | null): AuditSource<ThreadId> => ({
     compare: compareBytes,
-    open: (table, portion) => fetchFrom(client, table, sql.scans[table], only, portion),
+    open: (table, portion) => fetchFrom(reader, table, sql.scans[table], only, portion),
   })
 
-  async function* list(client: pg.Client): AsyncGenerator<ThreadRecord> {
-    const fetch = fetchFrom<ThreadRow>(client, 'list', sql.scans.list, null, 500)
+  async function* list(reader: DatabaseReader): AsyncGenerator<ThreadRecord> {
+    const fetch = fetchFrom<StoredThreadRow>(reader, 'list', sql.scans.list, null, 500)
     for (let found = await fetch(); found.length > 0; found = await fetch()) {
       yield* found.map(toThreadRecord)
     }
@@ -80,7 +76,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     findTurns: (ids) => database.run<TurnHome>(sql.findTurns, [ids]),
     findSharedTurns: () => database.run<TurnHome>(sql.findSharedTurns, []),
     listThreads: () => snapshot(list),
-    scan: (only) => snapshot((client) => mergeAuditRows(createSource(client, only ?? null))),
+    scan: (only) => snapshot((reader) => mergeAuditRows(createSource(reader, only ?? null))),
     // PostgreSQL has no quick look at its own files; it says what it meets while it reads.
     findFaults: async () => [],
     repair: (request) =>
@@ -131,7 +127,7 @@ async function readRows(
 
 /** A cursor in the database, so that no table is ever here as a whole. */
 function fetchFrom<Row extends object>(
-  client: pg.Client,
+  reader: DatabaseReader,
   name: string,
   text: string,
   only: ThreadId | null,
@@ -139,10 +135,9 @@ function fetchFrom<Row extends object>(
 ): Fetch<Row> {
   let isOpen = false
   return async () => {
-    if (!isOpen) await client.query(`DECLARE scan_${name} NO SCROLL CURSOR FOR ${text}`, [only])
+    if (!isOpen) await reader.query(`DECLARE scan_${name} NO SCROLL CURSOR FOR ${text}`, [only])
     isOpen = true
-    const { rows } = await client.query<Row>(`FETCH ${portion} FROM scan_${name}`)
-    return rows
+    return reader.query<Row>(`FETCH ${portion} FROM scan_${name}`)
   }
 }
 

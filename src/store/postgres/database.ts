@@ -1,14 +1,22 @@
-import pg from 'pg'
+import { longestTimerMs } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { type Connection, openConnection } from './connection.ts'
-import { createConnectionPool } from './connection-pool.ts'
-import { parseHostList, type ServerRole, suits } from './host-list.ts'
-import { migrate } from './migrate.ts'
-import { closedFault, isLost, isReadOnly, toConnectFault, toStoreFault } from './postgres-error.ts'
-import type { RunStatement, Statement } from './statement.ts'
+import type { Connection } from './connection.ts'
+import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
+import { type Connector, createConnector } from './connector.ts'
+import { createHostConnectionPool, type HostPool } from './host-pool.ts'
+import type { MigrateOptions, MigrationResult } from '../store.ts'
+import { migrate, type MigrationQuery } from './migrate.ts'
+import { partitionTables } from './partition-tables.ts'
+import { closedFault, isLost, isReadOnly, toStoreFault } from './postgres-error.ts'
+import {
+  type RunStatement,
+  type Statement,
+  type StatementLimits,
+  toTransactionStart,
+} from './statement.ts'
 
 export interface DatabaseOptions {
-  readonly url: string
+  readonly source: { readonly url: string } | { readonly pool: HostPool }
   readonly schema: string
   readonly poolSize: number
   readonly connectTimeoutMs: number
@@ -20,6 +28,8 @@ export interface DatabaseOptions {
 export interface Database {
   /** For statements that may be run twice: one whose connection was lost is run again on another. */
   readonly run: RunStatement
+  /** The same without settings and limits of its own: one cheap statement, and nothing besides it. */
+  readonly runBare: RunStatement
   /**
    * For commits: once, on a connection that is kept for them, so that no reader keeps one from being
    * written. A row that somebody has locked is waited for only briefly (55P03).
@@ -27,10 +37,18 @@ export interface Database {
   readonly runCommit: RunStatement
   /** One connection, one transaction; whatever is thrown inside takes all of it back. */
   transaction<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>
-  /** A connection outside of the pool, to a server that will do. */
-  connect(): Promise<Connection>
-  /** Not yet connected, and without a time limit. For `holdfast check`, which reads for as long as it takes. */
-  createClient(): pg.Client
+  /** A connection outside of the pool, to a server that will do. Null: there is no address to connect to. */
+  readonly connect: (() => Promise<Connection>) | null
+  /** For `holdfast check`, which reads for as long as it takes. */
+  openReader(): Promise<DatabaseReader>
+  migrate(options?: MigrateOptions): Promise<MigrationResult>
+  close(): Promise<void>
+}
+
+/** One connection without a time limit, for a transaction that only reads. */
+export interface DatabaseReader {
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+  /** Ends its transaction too. */
   close(): Promise<void>
 }
 
@@ -40,74 +58,28 @@ const idleMs = 60_000
 const commitLockMs = 100
 /** So much longer than others may a statement of a transaction take: a deletion, a rewrite, a repair. */
 const transactionFactor = 12
+const transactionLockMs = 10_000
 const migrationLimitMs = 600_000
+const farewellMs = 1_000
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { url, schema, poolSize, connectTimeoutMs, statementTimeoutMs, onError } = options
-  const hosts = parseHostList(url)
-  /** The server that did last. */
-  let current = 0
+  const { source, schema, poolSize, connectTimeoutMs, statementTimeoutMs, onError } = options
+  const connector = 'url' in source ? createConnector(source.url, connectTimeoutMs) : null
   // The server ends a statement first, so that its answer is heard: then it is certain that nothing was stored.
   const serverLimitMs = Math.ceil(statementTimeoutMs * 0.8)
   const lockMs = Math.ceil(statementTimeoutMs * 0.6)
-  const configOf = (index: number): pg.ClientConfig => ({
-    connectionString: hosts.urls[index],
-    application_name: 'holdfast',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: connectTimeoutMs,
-    types: { getTypeParser },
-  })
 
-  const connectTo = async (index: number, isLastResort: boolean): Promise<Connection> => {
-    const connection = await openConnection(configOf(index)).catch((error: unknown) => {
-      throw toConnectFault(error)
-    })
-    try {
-      await connection.query(sessionSettings(serverLimitMs, lockMs), connectTimeoutMs)
-      connection.lockMs = lockMs
-      if (hosts.sessionAttrs !== 'any') {
-        const { rows } = await connection.query<ServerRole>(readRole, connectTimeoutMs)
-        if (rows[0] === undefined || !suits(hosts.sessionAttrs, rows[0], isLastResort)) {
-          throw unsuited()
-        }
-      }
-      return connection
-    } catch (error) {
-      void connection.close()
-      throw toConnectFault(error)
-    }
-  }
-
-  /** Every server once, from the one that did last. */
-  const connect = async (): Promise<Connection> => {
-    const isPreference = hosts.sessionAttrs === 'prefer-standby'
-    const first = current
-    let fault: unknown
-    for (const isLastResort of isPreference ? [false, true] : [false]) {
-      for (let step = 0; step < hosts.urls.length; step++) {
-        const index = (first + step) % hosts.urls.length
-        try {
-          const connection = await connectTo(index, isLastResort)
-          current = index
-          return connection
-        } catch (error) {
-          // Of several, one that answered and does not suit says more than one that is gone.
-          const isAnswer = error instanceof HoldfastError && error.code !== 'store-unreachable'
-          if (fault === undefined || isAnswer) fault = error
-        }
-      }
-    }
-    throw fault
-  }
-
-  const pool = createConnectionPool({
-    open: connect,
-    size: Math.max(1, poolSize - 1),
-    waitMs: connectTimeoutMs,
-    idleMs,
-    onError,
-  })
+  const pool =
+    'pool' in source
+      ? createHostConnectionPool(source.pool, connectTimeoutMs)
+      : createConnectionPool({
+          open: () => connect(),
+          size: Math.max(1, poolSize - 1),
+          waitMs: connectTimeoutMs,
+          idleMs,
+          onError,
+        })
+  const connect = () => connector?.connect() ?? Promise.reject(closedFault())
 
   /** Uses a connection for one statement, and sees to it that nobody else meets the same fault on another. */
   const use = async <Result>(
@@ -120,27 +92,17 @@ export function createDatabase(options: DatabaseOptions): Database {
     } catch (error) {
       if (isLost(error)) pool.suspect(began)
       // This server was demoted: where there are others, one of them can be written to.
-      if (isReadOnly(error) && hosts.sessionAttrs !== 'any') pool.suspect(performance.now())
+      if (isReadOnly(error) && connector?.isChoosy === true) pool.suspect(performance.now())
       throw error
     }
   }
 
-  const setLockMs = async (connection: Connection, ms: number) => {
-    if (connection.lockMs === ms) return
-    await connection.query(`SET lock_timeout = ${ms}`, statementTimeoutMs)
-    connection.lockMs = ms
-  }
-
   const lend = async <Result>(
-    lock: number,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
     const connection = await pool.acquire()
     try {
-      return await use(connection, async () => {
-        await setLockMs(connection, lock)
-        return work(connection)
-      })
+      return await use(connection, work)
     } finally {
       pool.release(connection)
     }
@@ -148,18 +110,23 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const writer = createWriter(connect, (connection) => pool.isSuspect(connection))
 
-  let migrating: Promise<void> | undefined
+  const bringUpToDate = (partitions?: number) =>
+    transact({ statementMs: migrationLimitMs, lockMs: transactionLockMs }, async (connection) => {
+      const query: MigrationQuery = async <Row extends object>(
+        text: string,
+        values: readonly unknown[] = [],
+      ) => (await connection.query<Row>({ text, values: [...values] }, migrationLimitMs)).rows
+      const result = await migrate(query, schema)
+      if (partitions !== undefined) await partitionTables(query, schema, partitions)
+      return result
+    })
+
+  let migrating: Promise<MigrationResult> | undefined
   let closing: Promise<void> | undefined
-  const open = (): Promise<void> => {
+  const open = (): Promise<MigrationResult> => {
     if (closing !== undefined) return Promise.reject(closedFault())
     if (migrating === undefined) {
-      migrating = transact(migrationLimitMs, (connection) =>
-        migrate(
-          async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-            (await connection.query<Row>({ text, values: [...values] }, migrationLimitMs)).rows,
-          schema,
-        ),
-      )
+      migrating = bringUpToDate()
       // Not kept: the next use tries again, for instance when the server has come up.
       migrating.catch(() => {
         migrating = undefined
@@ -169,14 +136,14 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   const transact = async <Result>(
-    limitMs: number,
+    limits: StatementLimits,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> => {
-    const connection = await begin(limitMs)
+    const connection = await begin(limits)
     try {
       return await use(connection, async () => {
         const result = await work(connection)
-        const { command } = await connection.query('COMMIT', limitMs)
+        const { command } = await connection.query('COMMIT', limits.statementMs)
         if (command === 'COMMIT') return result
         throw new HoldfastError('store-failed', 'PostgreSQL took it back.')
       })
@@ -190,21 +157,16 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   /** A transaction that has not begun may begin on another connection. */
-  const begin = async (limitMs: number, isAgain = false): Promise<Connection> => {
+  const begin = async (limits: StatementLimits, isAgain = false): Promise<Connection> => {
     const connection = await pool.acquire()
     try {
-      await use(connection, () =>
-        connection.query(
-          `BEGIN; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = '10s'`,
-          statementTimeoutMs,
-        ),
-      )
+      await use(connection, () => connection.query(toTransactionStart(limits), statementTimeoutMs))
       return connection
     } catch (error) {
       connection.drop()
       pool.release(connection)
       if (isAgain || !isLost(error)) throw error
-      return begin(limitMs, true)
+      return begin(limits, true)
     }
   }
 
@@ -217,32 +179,33 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  return {
-    run: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
+  const runLimited =
+    (limits: StatementLimits | null): RunStatement =>
+    <Row extends object>(statement: Statement, values: readonly unknown[]) =>
       withFaults(async () => {
         const once = () =>
-          lend(lockMs, (connection) =>
-            queryOn(connection, statementTimeoutMs)<Row>(statement, values),
-          )
+          lend((connection) => connection.run<Row>(statement, values, statementTimeoutMs, limits))
         try {
           return await once()
         } catch (error) {
           if (!isLost(error)) throw error
           return once()
         }
-      }),
+      })
+
+  return {
+    run: runLimited({ statementMs: serverLimitMs, lockMs }),
+    runBare: runLimited(null),
 
     runCommit: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
       withFaults(async () => {
+        const limits = { statementMs: serverLimitMs, lockMs: commitLockMs }
         const write = (connection: Connection) =>
-          queryOn(connection, statementTimeoutMs)<Row>(statement, values)
-        const own = poolSize < 2 ? null : await writer.acquire(pool.hasIdle)
-        if (own === null) return lend(commitLockMs, write)
+          connection.run<Row>(statement, values, statementTimeoutMs, limits)
+        const own = poolSize < 2 || connector === null ? null : await writer.acquire(pool.hasIdle)
+        if (own === null) return lend(write)
         try {
-          return await use(own, async () => {
-            await setLockMs(own, commitLockMs)
-            return write(own)
-          })
+          return await use(own, write)
         } finally {
           writer.release()
         }
@@ -251,14 +214,49 @@ export function createDatabase(options: DatabaseOptions): Database {
     transaction: (work) =>
       withFaults(() => {
         const limitMs = statementTimeoutMs * transactionFactor
-        return transact(limitMs, (connection) => work(queryOn(connection, limitMs)))
+        return transact({ statementMs: limitMs, lockMs: transactionLockMs }, (connection) =>
+          work((statement, values) => connection.run(statement, values, limitMs, null)),
+        )
       }),
 
-    connect,
-    createClient: () => new pg.Client(configOf(current)),
+    connect: connector === null ? null : connect,
+    openReader: () =>
+      withFaults(() => (connector === null ? lendReader(pool) : openReader(connector))),
+    migrate: async ({ partitions } = {}) => {
+      try {
+        if (closing !== undefined) throw closedFault()
+        return await (partitions === undefined ? open() : bringUpToDate(partitions))
+      } catch (error) {
+        throw toStoreFault(error)
+      }
+    },
     close() {
       closing ??= Promise.all([writer.close(), pool.end()]).then(() => {})
       return closing
+    },
+  }
+}
+
+async function openReader(connector: Connector): Promise<DatabaseReader> {
+  const client = connector.createClient()
+  // What it says is said again by the statement that meets it.
+  client.on('error', () => {})
+  await client.connect()
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await client.query<Row>({ text, values: [...values] })).rows,
+    close: () => client.end(),
+  }
+}
+
+async function lendReader(pool: ConnectionPool): Promise<DatabaseReader> {
+  const connection = await pool.acquire()
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      connection.run<Row>({ name: 'holdfast-read', text }, values, longestTimerMs, null),
+    async close() {
+      await connection.query('ROLLBACK', farewellMs).catch(() => connection.drop())
+      pool.release(connection)
     },
   }
 }
@@ -322,42 +320,4 @@ function createWriter(
       await letGo()
     },
   }
-}
-
-const queryOn =
-  (connection: Connection, limitMs: number): RunStatement =>
-  async <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-    (await connection.query<Row>({ ...statement, values: [...values] }, limitMs)).rows
-
-// Whatever the account's defaults are: a commit waits for the row it locks and then reads it fresh;
-// no page waits for a compiler; a plan made while the tables were small still uses their indexes when
-// they have grown; and a process that froze in mid-transaction blocks nobody for long.
-const sessionSettings = (limitMs: number, lockMs: number) => `
-  SET default_transaction_isolation = 'read committed'; SET jit = off; SET enable_seqscan = off;
-  SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${limitMs};
-  SET lock_timeout = ${lockMs}; SET idle_in_transaction_session_timeout = '10s'`
-
-const readRole = `SELECT pg_is_in_recovery() AS "isStandby",
-  current_setting('transaction_read_only') = 'on' AS "isReadOnly"`
-
-const unsuited = () =>
-  new HoldfastError(
-    'store-read-only',
-    'No PostgreSQL of the address is of the kind that target_session_attrs asks for.',
-    { isTemporary: true },
-  )
-
-const int8 = 20
-
-/** For these connections only: the host's own use of the driver keeps its parsers. */
-const getTypeParser: pg.CustomTypesConfig['getTypeParser'] = (id, format): ParseText =>
-  id === int8 && format !== 'binary' ? parseInt8 : (pg.types.getTypeParser(id, format) as ParseText)
-type ParseText = (text: string) => unknown
-
-function parseInt8(text: string): number {
-  const value = Number(text)
-  if (!Number.isSafeInteger(value)) {
-    throw new HoldfastError('store-failed', 'A number in the database is out of range.')
-  }
-  return value
 }

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ServerRole } from './connection.ts'
 
 /** Which servers of an address will do, in libpq's words. */
 export type SessionAttrs = (typeof sessionAttrs)[number]
@@ -18,12 +19,6 @@ export interface HostList {
   /** An address for each server, as the driver takes it. */
   readonly urls: readonly [string, ...string[]]
   readonly sessionAttrs: SessionAttrs
-}
-
-/** What a server says of itself once somebody is connected to it. */
-export interface ServerRole {
-  readonly isStandby: boolean
-  readonly isReadOnly: boolean
 }
 
 /**

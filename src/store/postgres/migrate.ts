@@ -1,5 +1,7 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { MigrationResult } from '../store.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
+import { readSqlState } from './postgres-error.ts'
 import type { Migration } from './migrations/migration.ts'
 
 /** Runs a statement on the connection that migrates. */
@@ -20,22 +22,42 @@ export async function migrate(
   query: MigrationQuery,
   name: string,
   steps: readonly Migration[] = allMigrations,
-): Promise<void> {
+): Promise<MigrationResult> {
   const newest = steps.at(-1)?.version ?? 0
-  if (isUsable(await readApplied(query, name), newest)) return
+  const found = await readApplied(query, name)
+  if (isUsable(found, newest)) return unchanged(found)
 
-  const schema = `"${name}"`
+  await lockMigrations(query, name)
+  const applied = await readApplied(query, name)
+  if (isUsable(applied, newest)) return unchanged(applied)
+  const version = applied.at(-1)?.version ?? 0
+  try {
+    await takeSteps(query, name, version, steps)
+  } catch (error) {
+    throw readSqlState(error) === '42501' ? notAllowed(name, version, newest, error) : error
+  }
+  return { from: version, to: newest }
+}
+
+/** Until the transaction ends: two that migrate one schema at once come one after the other. */
+export async function lockMigrations(query: MigrationQuery, name: string): Promise<void> {
   await query(`SET LOCAL lock_timeout = '5min'`)
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
-  const applied = await readApplied(query, name)
-  if (isUsable(applied, newest)) return
   // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
   await query(`SET LOCAL lock_timeout = '10s'`)
-  const version = applied.at(-1)?.version ?? 0
+}
+
+async function takeSteps(
+  query: MigrationQuery,
+  name: string,
+  version: number,
+  steps: readonly Migration[],
+): Promise<void> {
+  const schema = `"${name}"`
   if (version === 0) {
     // Asked for first: without the right to create schemas, IF NOT EXISTS fails even if it exists.
-    const found = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
-    if (found.length === 0) await query(`CREATE SCHEMA ${schema}`)
+    const schemas = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
+    if (schemas.length === 0) await query(`CREATE SCHEMA ${schema}`)
     await query(`CREATE TABLE ${schema}.migrations (
       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
   }
@@ -48,6 +70,18 @@ export async function migrate(
       step.isAdditive === true,
     ])
   }
+}
+
+const notAllowed = (name: string, version: number, newest: number, cause: unknown) =>
+  new HoldfastError(
+    'store-read-only',
+    `The PostgreSQL schema "${name}" ${version === 0 ? 'has no tables yet' : `is of version ${version}`}, this program needs version ${newest}, and the account may not make it so (${cause instanceof Error ? cause.message : ''}). Run \`holdfast migrate\` with one that may: the owner of the schema, or GRANT CREATE ON DATABASE where there is none.`,
+    { cause, isTemporary: true },
+  )
+
+const unchanged = (applied: readonly AppliedMigration[]): MigrationResult => {
+  const version = applied.at(-1)?.version ?? 0
+  return { from: version, to: version }
 }
 
 interface AppliedMigration {

@@ -28,6 +28,9 @@ export function* toNotifyPayloads(
   if (part.length > 0) yield JSON.stringify([from, part])
 }
 
+/** What a listener sends itself, to find out whether it hears: a text from it that tells of nothing. */
+export const toProbePayload = (from: string): string => JSON.stringify([from, []])
+
 /** Undefined if it is not one of ours: anybody may write to a channel. */
 export function parseNotifyPayload(
   payload: string,

@@ -37,7 +37,6 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['57P05', lost],
   ['25P03', lost],
   ['25006', readOnly],
-  ['42501', ['store-read-only', 'The PostgreSQL account has no right to do this.']],
   ['42P07', ['store-foreign', 'The PostgreSQL schema has tables that are not ours.']],
   ['42P06', ['store-foreign', 'The PostgreSQL schema is not ours.']],
   ['40001', busy],
@@ -66,9 +65,11 @@ export function toStoreFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HoldfastError) return error
   const state = readSqlState(error)
   const fault =
-    state === undefined
-      ? phrases.find(([phrase]) => phrase.test(error.message))?.[1]
-      : (faults.get(state) ?? (isConnecting(error) ? unreachable : toFault(state)))
+    state === '42501'
+      ? toGrantFault(error.message)
+      : state === undefined
+        ? phrases.find(([phrase]) => phrase.test(error.message))?.[1]
+        : (faults.get(state) ?? (isConnecting(error) ? unreachable : toFault(state)))
   if (fault === undefined) return error
   const [code, message] = fault
   return new HoldfastError(code, message, {
@@ -76,6 +77,24 @@ export function toStoreFault(error: unknown): unknown {
     isTemporary: temporary.has(code) && fault !== lost,
     isInDoubt: fault === lost,
   })
+}
+
+/** Names what the account has to be given. Only the server's words say what it was about, and in its language. */
+function toGrantFault(words: string): Fault {
+  const [, kind = '', named = ''] =
+    /permission denied for (table|sequence|schema|database|function) "?([^"]*)"?/.exec(words) ?? []
+  const name = `"${named}"`
+  const grant = {
+    table: `GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE ${name}`,
+    sequence: `GRANT USAGE ON SEQUENCE ${name}`,
+    schema: `GRANT USAGE ON SCHEMA ${name}`,
+    database: `GRANT CREATE ON DATABASE ${name}`,
+    function: `GRANT EXECUTE ON FUNCTION ${name}`,
+  }[kind]
+  const needed =
+    grant ??
+    'USAGE on the schema and its sequence, and SELECT, INSERT, UPDATE and DELETE on its tables'
+  return ['store-read-only', `The PostgreSQL account has no right to do this. It needs: ${needed}.`]
 }
 
 /** The same for one that happened before anything was asked: nothing can have been stored. */

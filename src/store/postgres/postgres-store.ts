@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   badOption,
   callback,
@@ -9,16 +8,15 @@ import {
   wholeNumber,
 } from '../../core/check-options.ts'
 import { changedThreads } from '../commit-group.ts'
-import { createLocalNotifier } from '../local-notifier.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
-import type { ChangeNotification, Store } from '../store.ts'
+import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
+import { createChangeFeed } from './change-feed.ts'
 import { createFateReader } from './commit-fate.ts'
 import { createDatabase } from './database.ts'
-import { createNotifyListener } from './notify-listener.ts'
-import { everything } from './notify-payload.ts'
-import { createNotifyPublisher } from './notify-publisher.ts'
+import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
+import { everything } from './notify-payload.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { rewriteThread } from './rewrite-thread.ts'
@@ -26,8 +24,24 @@ import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
 import { createCommitWriter } from './write-commits.ts'
 
 export interface PostgresStoreOptions {
-  /** The schema that has the tables; made if it is not there. */
+  /**
+   * The schema that has the tables; made if it is not there. Every statement names it: no `search_path` matters.
+   * @default 'holdfast'
+   */
   readonly schema?: string
+  /**
+   * An address of the same database on which one connection listens for the changes of other processes: a direct
+   * one, where the tables are reached through a pooler or by a pool of the host's. If nothing can be heard there
+   * (it is another database, or a pooler too), `onError` is told and changes are asked for.
+   * @default the address itself, if it is seen to lead straight to a server; otherwise changes are asked for
+   */
+  readonly listenUrl?: string
+  /**
+   * How often changes of other processes are asked for where nobody can listen: one statement for all threads that
+   * are followed here, so about the longest that such a change takes to be seen.
+   * @default 250
+   */
+  readonly pollMs?: number
   /**
    * The most connections at once, besides the one that listens for changes. From two on, one of them is
    * kept for commits.
@@ -52,71 +66,91 @@ export interface PostgresStoreOptions {
   readonly onError?: (error: unknown) => void
 }
 
+/** Where the tables are: an address, or a pool of the host's. */
+export type PostgresSource = { readonly url: string } | { readonly pool: HostPool }
+
+/** The store, and what only this one has. */
+export type PostgresStore = Store & Required<Pick<Store, 'migrate'>>
+
 export const postgresRules: OptionTable<PostgresStoreOptions> = {
   schema: {
     range: 'a name of 1 to 63 letters, digits and "_" that does not begin with a digit',
     fits: (value) => typeof value === 'string' && /^[A-Za-z_]\w{0,62}$/.test(value),
     default: '"holdfast"',
   },
+  listenUrl: {
+    range: 'a postgres:// address',
+    fits: (value) => typeof value === 'string',
+    default: 'the address itself, or polling',
+  },
+  pollMs: milliseconds(10, 3_600_000, '250'),
   poolSize: wholeNumber(1, 10_000, '10'),
   connectTimeoutMs: milliseconds(100, 600_000, '5,000'),
   statementTimeoutMs: milliseconds(100, 600_000, '5,000'),
   onError: callback('nobody is told'),
 }
 
-/** One database for any number of servers. Connects, and makes its tables, on first use. */
-export function postgres(url: string, options: PostgresStoreOptions = {}): Store {
-  // Never its text: an address may hold a password.
-  if (typeof url !== 'string') {
-    throw badOption(`postgres takes a postgres:// address, not ${describeValue(url)}.`)
-  }
+const migrateRules: OptionTable<MigrateOptions> = {
+  partitions: wholeNumber(1, 1_024, 'not spread'),
+}
+
+/**
+ * One database for any number of servers. Connects, and makes its tables, on first use.
+ *
+ * @param source an address (`postgres://…`, or `{ url }`; it may lead through a pooler in transaction mode), or
+ * `{ pool }`: a pool of the host's, that of `pg` or one with the same methods. Nothing is set on the sessions of a
+ * pool, and it is not ended with the store; `poolSize` is then the host's, and changes of other processes are asked
+ * for every `pollMs` unless there is a `listenUrl`.
+ *
+ * @example
+ * const store = postgres({ pool }, { schema: 'chat', listenUrl: process.env.DIRECT_DATABASE_URL })
+ */
+export function postgres(
+  source: string | PostgresSource,
+  options: PostgresStoreOptions = {},
+): PostgresStore {
+  const from = parseSource(source)
   checkOptions('postgres', options, postgresRules, { max: 'poolSize', connections: 'poolSize' })
-  const { schema = 'holdfast', poolSize = 10 } = options
+  if ('pool' in from && options.poolSize !== undefined) {
+    throw badOption('postgres: the option "poolSize" is for an address; a pool has its own.')
+  }
+  const { schema = 'holdfast', poolSize = 10, pollMs = 250, listenUrl } = options
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000 } = options
+  const quoted = `"${schema}"`
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
   const database = createDatabase({
-    url,
+    source: from,
     schema,
     poolSize,
     connectTimeoutMs,
     statementTimeoutMs,
     onError,
   })
-  const threads = createThreadVerbs(database, createThreadStatements(`"${schema}"`))
-  const source = createPostgresSource(database.run, createLedgerStatements(`"${schema}"`))
+  const threads = createThreadVerbs(database, createThreadStatements(quoted))
+  const ledger = createPostgresSource(database.run, createLedgerStatements(quoted))
   const write = createCommitWriter(
     database.runCommit,
-    `"${schema}"`,
-    createFateReader(database.run, `"${schema}"`),
+    quoted,
+    createFateReader(database.run, quoted),
   )
-
-  let isClosed = false
-  const from = randomUUID()
-  const notifications = createLocalNotifier()
-  const line = createNotifyListener({
-    from,
-    channel: schema,
-    connect: () => database.connect(),
+  const feed = createChangeFeed({
+    database,
+    schema,
+    pollMs,
+    listenUrl,
+    connectTimeoutMs,
     limitMs: statementTimeoutMs,
-    post: (found) => notifications.post(found),
     onError,
   })
-  const sender = createNotifyPublisher({
-    from,
-    notify: (payloads) => database.run(notifyStatement, [schema, payloads]),
-    onError,
-  })
-  /** Own listeners hear it at once, others by way of the server. */
-  const tell = (changed: readonly ChangeNotification[]) => {
-    notifications.post(changed)
-    sender.send(changed)
-  }
+  const { tell } = feed
 
   return {
     kind: 'postgres',
-    audit: createPostgresAudit(database, `"${schema}"`),
+    audit: createPostgresAudit(database, quoted),
     ...threads,
-    ...createLedgerReader(source),
+    ...createLedgerReader(ledger),
+
+    readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),
 
     async deleteThread(id) {
       const deleted = await threads.deleteThread(id)
@@ -139,7 +173,7 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
     async rewriteThread(rewrite) {
       const { threadId } = rewrite
       try {
-        const end = await rewriteThread(database, `"${schema}"`, rewrite)
+        const end = await rewriteThread(database, quoted, rewrite)
         if (typeof end === 'string') return end
         tell([{ threadId, seq: end }])
         return 'rewritten'
@@ -155,32 +189,33 @@ export function postgres(url: string, options: PostgresStoreOptions = {}): Store
       return request
     },
 
-    problem: () => (line.downMs() >= listenerDownMs ? 'listener-down' : null),
-
-    watch(listener) {
-      const unwatch = notifications.watch(listener)
-      if (!isClosed) line.start()
-      return () => {
-        unwatch()
-        if (notifications.size === 0) void line.stop()
-      }
+    problem: feed.problem,
+    watch: feed.watch,
+    async migrate(chosen = {}) {
+      checkOptions('migrate', chosen, migrateRules)
+      return database.migrate(chosen)
     },
 
     async close() {
-      isClosed = true
-      await line.stop()
-      await sender.settle()
+      await feed.close()
       await database.close()
     },
   }
 }
 
-/** A server that hears of nobody else's changes for so long is not ready. */
-const listenerDownMs = 10_000
-
-// NOTIFY is a commit of its own; a notification need not survive a crash, so nobody waits for the disk.
-const notifyStatement = {
-  name: 'holdfast-notify',
-  text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
-    FROM unnest($2::text[]) AS payload`,
+/** Never its text in an error: an address may hold a password. */
+function parseSource(source: unknown): PostgresSource {
+  if (typeof source === 'string') return { url: source }
+  const { url, pool } = (source ?? {}) as { readonly url?: unknown; readonly pool?: unknown }
+  if (typeof url === 'string' && pool === undefined) return { url }
+  if (url === undefined && hasConnect(pool)) return { pool }
+  throw badOption(
+    `postgres takes a postgres:// address, { url } or { pool } with a pool of pg, not ${describeValue(source)}.`,
+  )
 }
+
+const hasConnect = (value: unknown): value is HostPool =>
+  typeof value === 'object' &&
+  value !== null &&
+  'connect' in value &&
+  typeof value.connect === 'function'

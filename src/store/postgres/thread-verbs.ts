@@ -10,14 +10,14 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
-import { toMetadataText, toThreadRecord, type ThreadRow } from '../thread-row.ts'
+import { toMetadataText, toThreadRecord, type StoredThreadRow } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
 
 /** What concerns threads themselves: their list, their leases. */
 export function createThreadVerbs(
-  { run, transaction }: Pick<Database, 'run' | 'transaction'>,
+  { run, runBare, transaction }: Pick<Database, 'run' | 'runBare' | 'transaction'>,
   statements: ThreadStatements,
 ) {
   return {
@@ -30,7 +30,7 @@ export function createThreadVerbs(
     }: NewThread): Promise<CreateThreadResult> {
       const values = [id, ownerId, toPlainText(title), at, toMetadataText(metadata)]
       for (;;) {
-        const [row] = await run<ThreadRow & { readonly isNew: boolean }>(
+        const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
           statements.createThread,
           values,
         )
@@ -44,18 +44,18 @@ export function createThreadVerbs(
     },
 
     async readThread(id: ThreadId): Promise<ThreadRecord | null> {
-      const [thread] = await run<ThreadRow>(statements.readThread, [id])
+      const [thread] = await run<StoredThreadRow>(statements.readThread, [id])
       return thread === undefined ? null : toThreadRecord(thread)
     },
 
     async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>> {
-      const rows = await run<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
+      const rows = await runBare<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
       return new Map(rows.map(({ id, seq }) => [id, seq]))
     },
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<ThreadRow>(statements.listThreads, values)
+      const found = await run<StoredThreadRow>(statements.listThreads, values)
       return { threads: found.slice(0, limit).map(toThreadRecord), hasMore: found.length > limit }
     },
 
@@ -88,7 +88,8 @@ export function createThreadVerbs(
 
     findAbandonedRuns: (limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]> =>
       only === undefined
-        ? run<AbandonedRun>(statements.findAbandonedRuns, [limit])
+        ? // Asked every second by each server, of an index that has the runs alone.
+          runBare<AbandonedRun>(statements.findAbandonedRuns, [limit])
         : run<AbandonedRun>(statements.findAbandonedRun, [only]),
   }
 }

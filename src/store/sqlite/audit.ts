@@ -16,7 +16,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
-import { type ThreadRow, toThreadRecord } from '../thread-row.ts'
+import { type StoredThreadRow, toThreadRecord } from '../thread-row.ts'
 import { auditSql } from './audit-sql.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -206,5 +206,5 @@ function write(
 }
 
 function* threadsOf(rows: Iterable<unknown>): Generator<ThreadRecord> {
-  for (const row of rows) yield toThreadRecord(row as ThreadRow)
+  for (const row of rows) yield toThreadRecord(row as StoredThreadRow)
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { ThreadRow } from '../thread-row.ts'
+import type { StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type {
   BatchRecord,
@@ -43,10 +43,12 @@ export function prepareLedgerStatements(db: DatabaseSync) {
   ) => db.prepare(text) as unknown as Statement<Params, Row>
 
   return {
-    readThread: prepare<[ThreadId], ThreadRow>(sql.readThread),
+    readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], ThreadRow>(sql.listThreads),
+    listThreads: prepare<[OwnerId, before: number, limit: number], StoredThreadRow>(
+      sql.listThreads,
+    ),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
     raiseCounter: prepare<[least: number]>(sql.raiseCounter),

@@ -26,11 +26,10 @@ export function addToolOutput(
   process: SimulatedProcess,
   { id: callId }: Call,
 ): void {
-  const outcome = { state: 'succeeded', output: { kind: 'inline', value: 'yes' } } as const
   cluster.requests.submit({
     process: process.name,
     label: `add tool output of ${callId} in ${threadId}`,
-    send: () => process.holdfast.addToolOutputs(threadId, [{ callId, outcome }]),
+    send: () => process.holdfast.addToolOutputs(threadId, [{ toolCallId: callId, output: 'yes' }]),
     onAnswer([answer]) {
       const { events } = cluster.oracleOf(threadId)
       const settled = events.find(
@@ -61,7 +60,12 @@ export function decide(
   cluster.requests.submit<readonly DecisionResult[]>({
     process: process.name,
     label: `${by} decides ${JSON.stringify(decisions)} in ${threadId}`,
-    send: () => process.holdfast.decide({ threadId, by, decisions }),
+    send: () =>
+      process.holdfast.decide({
+        threadId,
+        by,
+        decisions: decisions.map(({ callId: toolCallId, ...said }) => ({ ...said, toolCallId })),
+      }),
     onAnswer(answers) {
       for (const [index, answer] of answers.entries()) {
         const { callId, args } = decisions[index] as DecisionRequest
@@ -124,7 +128,14 @@ export function resolve(
   cluster.requests.submit({
     process: process.name,
     label: `${by} resolves ${callId} of ${threadId} as ${resolution}`,
-    send: () => process.holdfast.resolve({ threadId, callId, resolution, by, result: 'seen' }),
+    send: () =>
+      process.holdfast.resolve({
+        threadId,
+        toolCallId: callId,
+        resolution,
+        by,
+        result: 'seen',
+      }),
     onAnswer(answer) {
       if (answer.kind === 'not-found') cluster.report('CR3', `${callId} was not found`)
       if (answer.kind !== 'resolved') return

@@ -219,7 +219,8 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     findAbandonedRuns: (limit, only) =>
       call('find abandoned', () => store.findAbandonedRuns(limit, only)),
-    watch: (listener) => store.watch((notification) => deliver(listener, notification)),
+    watch: (listener, followed) =>
+      store.watch((notification) => deliver(listener, notification), followed),
     close: async () => {},
   }
 }

@@ -41,6 +41,12 @@ const turnEvents: readonly TurnEventBody[] = [
   { type: 'step-ended', finishReason: 'stop' },
   { type: 'step-resumed' },
   { type: 'step-abandoned' },
+  {
+    type: 'model-replaced',
+    model: 'one',
+    by: 'two',
+    error: { code: 'network', message: 'It could not be reached.' },
+  },
   { type: 'turn-paused', waitingFor: 'client' },
   { type: 'turn-resumed' },
   { type: 'turn-ended', ending: { kind: 'stopped' } },

@@ -92,6 +92,7 @@ export const threadRules: readonly StoreRule[] = [
         id: thread,
         ownerId: ana,
         title: 'Täglich 😀',
+        metadata: {},
         createdAt: at,
         updatedAt: at,
         seq: 2,

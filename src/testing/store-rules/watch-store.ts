@@ -1,3 +1,4 @@
+import type { ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification, Store } from '../../store/store.ts'
 
 interface Watched {
@@ -10,13 +11,13 @@ interface Watched {
 }
 
 /** Keeps the notifications of a store, and lets a rule wait for one. */
-export function watchStore(store: Store): Watched {
+export function watchStore(store: Store, followed?: () => Iterable<ThreadId>): Watched {
   const notifications: ChangeNotification[] = []
   const waiting = new Set<(notification: ChangeNotification) => void>()
   const stop = store.watch((notification) => {
     notifications.push(notification)
     for (const check of waiting) check(notification)
-  })
+  }, followed)
   return {
     notifications,
     stop,

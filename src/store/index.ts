@@ -1,0 +1,97 @@
+import '../assert-node.ts'
+export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
+export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+export type { CallLifecycle } from '../core/lifecycle.ts'
+export type { ThreadRecord } from '../core/thread.ts'
+export { changedThreads, commitGroup } from './commit-group.ts'
+export type { EventBatch } from './event-batch.ts'
+export {
+  type AppendClaim,
+  type Appended,
+  type AppendRefusal,
+  isHeld,
+  type IsHolderAlive,
+  judgeAppend,
+  type LeaseClock,
+  type LeaseUse,
+  newThreadHead,
+  type ThreadHead,
+  toAppended,
+  useLease,
+} from './lease.ts'
+export {
+  type BatchRow,
+  createLedgerReader,
+  type LargeOutputs,
+  type LedgerReader,
+  type LedgerRows,
+  type LedgerSource,
+  type MessageRow,
+  type MostBytes,
+  type PageRead,
+  type StoredCallRow,
+  type ThreadRow,
+} from './ledger-rows.ts'
+export { createLocalNotifier, type LocalNotifier } from './local-notifier.ts'
+export { drawMark, markOf, type PlaceEvidence } from './place-evidence.ts'
+export {
+  type Append,
+  type ChangedMessageRow,
+  type IllegalAppend,
+  type NewMessageRow,
+  planCommit,
+  type PlannedBatch,
+  type PlannedCallRow,
+  type PlannedCommit,
+  type ThreadToCreate,
+} from './plan-commit.ts'
+export {
+  planRewrite,
+  type RewriteResult,
+  type ThreadRewrite,
+  toRewriteFault,
+} from './plan-rewrite.ts'
+export type {
+  AbandonedRun,
+  AppendResult,
+  ChangeNotification,
+  Changes,
+  ChangesQuery,
+  CreateThreadResult,
+  DeletedThread,
+  FoundCall,
+  FoundTurn,
+  MetadataChange,
+  NewThread,
+  Page,
+  PageOrder,
+  PageQuery,
+  ResultMode,
+  StopRequest,
+  Store,
+  StoredChange,
+  StoreProblem,
+  ThreadList,
+  ThreadListQuery,
+} from './store.ts'
+export { largestTurnBytes, lazyBytes } from './store.ts'
+export type { StoredOutput } from './stored-output.ts'
+export { toMetadataText } from './thread-row.ts'
+export {
+  applyCommit,
+  type CommitClock,
+  createRowsSource,
+  createThreadRows,
+  type RowsShelf,
+  type ThreadRows,
+} from './thread-rows.ts'
+export type { CallRow } from './turn-snapshot.ts'
+// What the signatures above are made of: whoever names a part of one needs its type.
+export type {
+  AnswerLimit,
+  TurnEnding,
+  TurnError,
+  TurnProgress,
+  TurnStatus,
+  TurnWait,
+} from '../core/message.ts'

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { badOption } from '../../core/check-options.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { createLocalNotifier } from '../local-notifier.ts'
+import type { ChangeNotification, Store } from '../store.ts'
+import { type ChangePoll, createChangePoll } from './change-poll.ts'
+import { createConnector } from './connector.ts'
+import type { Database } from './database.ts'
+import { createNotifyListener, type DeafReason } from './notify-listener.ts'
+import { everything } from './notify-payload.ts'
+import { createNotifyPublisher } from './notify-publisher.ts'
+
+/** What has changed: told to others, and heard from them by listening or by asking. */
+export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
+  /** Own listeners hear it at once, other processes by way of the server. */
+  readonly tell: (changed: readonly ChangeNotification[]) => void
+  /** See `ChangePoll.readSeqs`. */
+  readonly readSeqs: ChangePoll['readSeqs']
+  close(): Promise<void>
+}
+
+export interface ChangeFeedOptions {
+  readonly database: Database
+  /** Not quoted; the channel has the same name. */
+  readonly schema: string
+  readonly pollMs: number
+  readonly listenUrl: string | undefined
+  readonly connectTimeoutMs: number
+  readonly limitMs: number
+  readonly onError: (error: unknown) => void
+}
+
+export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
+  const { database, schema, pollMs, listenUrl, connectTimeoutMs, limitMs, onError } = options
+  const from = randomUUID()
+  const listeners = createLocalNotifier()
+  /** Of those, the ones that do not say which threads they care for. */
+  const unspecific = createLocalNotifier()
+  const followed = new Set<() => Iterable<ThreadId>>()
+  let isClosed = false
+
+  const notify = (payloads: readonly string[]) => database.run(notifyStatement, [schema, payloads])
+  const publisher = createNotifyPublisher({ from, notify, onError })
+  const connect =
+    listenUrl === undefined ? database.connect : connectToListen(listenUrl, connectTimeoutMs)
+  const listener =
+    connect === null
+      ? null
+      : createNotifyListener({
+          from,
+          channel: schema,
+          connect,
+          notify: (payload) => notify([payload]),
+          onDeaf: (reason) => {
+            // Without one of its own, an address that cannot be listened at is as good as any.
+            if (listenUrl !== undefined) onError(deafFault(reason, pollMs))
+          },
+          limitMs,
+          post: (found) => listeners.post(found),
+          onError,
+        })
+  const poll = createChangePoll({
+    run: database.runBare,
+    schema: `"${schema}"`,
+    pollMs,
+    listener: () => listener?.state ?? 'deaf',
+    followed: () => new Set([...followed].flatMap((each) => [...each()])),
+    post: (found) => listeners.post(found),
+    postUnspecific: () => unspecific.post([everything]),
+    onError,
+  })
+
+  return {
+    tell: (changed) => {
+      listeners.post(changed)
+      publisher.send(changed)
+    },
+    readSeqs: (ids) => poll.readSeqs(ids),
+    problem: () =>
+      Math.max(listener?.downMs() ?? 0, poll.failingMs()) >= listenerDownMs
+        ? 'listener-down'
+        : null,
+    watch(own, ownFollowed) {
+      const unwatch = [listeners.watch(own)]
+      if (ownFollowed === undefined) unwatch.push(unspecific.watch(own))
+      else followed.add(ownFollowed)
+      if (!isClosed) {
+        listener?.start()
+        poll.start()
+      }
+      return () => {
+        for (const each of unwatch) each()
+        if (ownFollowed !== undefined) followed.delete(ownFollowed)
+        if (listeners.size > 0) return
+        poll.stop()
+        void listener?.stop()
+      }
+    },
+    async close() {
+      isClosed = true
+      poll.stop()
+      await listener?.stop()
+      await publisher.settle()
+    },
+  }
+}
+
+/** As others connect, but its faults say which of the two addresses they are about. */
+function connectToListen(listenUrl: string, connectTimeoutMs: number) {
+  const toOwn = (error: unknown): unknown =>
+    error instanceof HoldfastError
+      ? new HoldfastError(error.code, `The address "listenUrl": ${error.message}`, {
+          cause: error,
+          isTemporary: error.isTemporary,
+        })
+      : error
+  try {
+    const { connect } = createConnector(listenUrl, connectTimeoutMs)
+    return () =>
+      connect().catch((error: unknown) => {
+        throw toOwn(error)
+      })
+  } catch (error) {
+    throw toOwn(error)
+  }
+}
+
+/** A server that hears of nobody else's changes for so long is not ready. */
+const listenerDownMs = 10_000
+
+const deafFault = (reason: DeafReason, pollMs: number) =>
+  badOption(
+    `postgres: nothing can be heard at the "listenUrl": ${
+      reason === 'pooled'
+        ? 'it leads to a pooler that shares its connections'
+        : 'what is sent in the database of the store does not come there'
+    }. Changes of other processes are asked for every ${pollMs} ms instead.`,
+  )
+
+// NOTIFY is a commit of its own; a notification need not survive a crash, so nobody waits for the disk.
+const notifyStatement = {
+  name: 'holdfast-notify',
+  text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
+    FROM unnest($2::text[]) AS payload`,
+}

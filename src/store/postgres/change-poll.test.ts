@@ -1,0 +1,136 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseThreadId, type ThreadId } from '../../core/ids.ts'
+import type { ChangeNotification } from '../store.ts'
+import { createChangePoll } from './change-poll.ts'
+import type { RunStatement } from './statement.ts'
+
+interface Found {
+  readonly seq: number
+  readonly incarnation?: string
+  readonly isStopping?: boolean
+}
+
+/** A database of these threads, at each look. The last look is repeated; `fails`: it does not answer. */
+async function lookAt(
+  looks: readonly (Readonly<Record<string, Found>> | 'fails')[],
+  options: { readonly servers?: readonly string[] } = {},
+) {
+  const { servers = [] } = options
+  const threads = ['a', 'b'].map((id) => parseThreadId(id))
+  const posts: (readonly ChangeNotification[])[] = []
+  const errors: unknown[] = []
+  let unspecific = 0
+  let count = 0
+  const done = Promise.withResolvers<void>()
+  const run: RunStatement = async <Row extends object>(_: unknown, values: readonly unknown[]) => {
+    const look = looks[Math.min(count, looks.length - 1)] as (typeof looks)[number]
+    const server = servers[Math.min(count, servers.length - 1)] ?? 'one'
+    if (++count > looks.length) done.resolve()
+    if (look === 'fails') throw new Error('gone')
+    const [ids, seqs, incarnations, stops] = values as [ThreadId[], unknown[], unknown[], unknown[]]
+    const rows = ids.flatMap((threadId, index) => {
+      const found = look[threadId]
+      const now = [
+        found?.seq ?? null,
+        found === undefined ? null : (found.incarnation ?? 'first'),
+        found === undefined ? null : (found.isStopping ?? false),
+      ]
+      const before = [seqs[index], incarnations[index], stops[index]]
+      if (JSON.stringify(now) === JSON.stringify(before)) return []
+      return [{ server, threadId, seq: now[0], incarnation: now[1], isStopping: now[2] }]
+    })
+    return (rows.length > 0 ? rows : [{ server, threadId: null }]) as unknown as readonly Row[]
+  }
+  const poll = createChangePoll({
+    run,
+    schema: '"holdfast"',
+    pollMs: 1,
+    listener: () => 'deaf',
+    followed: () => threads,
+    post: (found) => void posts.push(found),
+    postUnspecific: () => unspecific++,
+    onError: (error) => errors.push(error),
+  })
+  poll.start()
+  onTestFinished(() => poll.stop())
+  await done.promise
+  return { posts: posts.slice(0, looks.length).flat(), errors, unspecific, poll }
+}
+
+const everything = { threadId: null, seq: 0 }
+
+describe('what a look finds', () => {
+  it('[OP1] each change is told once, and what was there at the first look', async () => {
+    const { posts } = await lookAt([
+      { a: { seq: 3 } },
+      { a: { seq: 3 }, b: { seq: 1 } },
+      { a: { seq: 5 }, b: { seq: 1 } },
+    ])
+    expect(posts).toEqual([
+      { threadId: 'a', seq: 3 },
+      { threadId: 'b', seq: 1 },
+      { threadId: 'a', seq: 5 },
+    ])
+  })
+
+  it('[OP1] a thread that has no event yet is not taken for one that was deleted', async () => {
+    const { posts } = await lookAt([{ a: { seq: 0 } }, { a: { seq: 1 } }])
+    expect(posts).toEqual([{ threadId: 'a', seq: 1 }])
+  })
+
+  it('[OP1] a thread that was deleted, or deleted and made anew, has ended for who follows it', async () => {
+    const { posts } = await lookAt([
+      { a: { seq: 3 }, b: { seq: 3 } },
+      { b: { seq: 7, incarnation: 'second' } },
+    ])
+    expect(posts.slice(2)).toEqual([
+      { threadId: 'a', seq: 0 },
+      { threadId: 'b', seq: 0 },
+      { threadId: 'b', seq: 7 },
+    ])
+  })
+
+  it('[OP1 RS7] a stop is told once', async () => {
+    const { posts } = await lookAt([
+      { a: { seq: 3 } },
+      { a: { seq: 3, isStopping: true } },
+      { a: { seq: 4, isStopping: true } },
+    ])
+    expect(posts.slice(1)).toEqual([
+      { threadId: 'a', seq: 3, stop: true },
+      { threadId: 'a', seq: 4 },
+    ])
+  })
+})
+
+describe('everyone is told to look again', () => {
+  it('[OP1 OP6] when a thread has gone back', async () => {
+    const { posts } = await lookAt([{ a: { seq: 9 } }, { a: { seq: 4 } }])
+    expect(posts.slice(1)).toEqual([everything, { threadId: 'a', seq: 4 }])
+  })
+
+  it('[OP1 OP6] when another server answers, as after a fail-over behind a pooler', async () => {
+    const { posts } = await lookAt([{ a: { seq: 9 } }, { a: { seq: 12 } }], {
+      servers: ['one', 'two'],
+    })
+    expect(posts.slice(1)).toEqual([everything, { threadId: 'a', seq: 12 }])
+  })
+
+  it('[OP1] when it could not be asked for a while; the fault is told once', async () => {
+    const { posts, errors } = await lookAt([{ a: { seq: 9 } }, 'fails', 'fails', { a: { seq: 9 } }])
+    expect(posts).toEqual([{ threadId: 'a', seq: 9 }, everything])
+    expect(errors).toHaveLength(1)
+  })
+})
+
+it('[OP1] those who do not say what they follow are told at each look', async () => {
+  const { unspecific } = await lookAt([{}, {}, {}])
+  expect(unspecific).toBeGreaterThan(2)
+})
+
+it('[OP1] where the threads stand is read by a look, and by none where nobody looks', async () => {
+  const { poll } = await lookAt([{ a: { seq: 3 } }])
+  expect(await poll.readSeqs([parseThreadId('a'), parseThreadId('b')])).toEqual(new Map([['a', 3]]))
+  poll.stop()
+  expect(await poll.readSeqs([parseThreadId('a')])).toBeNull()
+})

@@ -1,0 +1,275 @@
+import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { ThreadRecord } from '../core/thread.ts'
+import {
+  isHeld,
+  judgeAppend,
+  type LeaseClock,
+  newThreadHead,
+  type ThreadHead,
+  toAppended,
+  useLease,
+} from './lease.ts'
+import type {
+  BatchRow,
+  LedgerRows,
+  LedgerSource,
+  MessageRow,
+  StoredCallRow,
+  ThreadRow,
+} from './ledger-rows.ts'
+import { drawMark, markOf } from './place-evidence.ts'
+import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { AppendResult, NewThread } from './store.ts'
+
+/**
+ * All that is stored of one thread, as plain JSON: for stores that keep a thread as one document and not as rows of four
+ * tables. A commit then costs what the thread costs, so a database with rows is better for long ones.
+ */
+export interface ThreadRows {
+  readonly thread: ThreadRecord
+  readonly head: ThreadHead
+  /** Of the newest commit. */
+  readonly mark: string
+  /** In order of seq; those that are no longer shown too. */
+  readonly messages: readonly (MessageRow & { readonly retiredSeq: Seq | null })[]
+  readonly batches: readonly BatchRow[]
+  readonly calls: readonly (StoredCallRow & { readonly seq: Seq })[]
+}
+
+/** `activity`: its place in the list, larger than any that was given before. */
+export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
+  const { id, ownerId, title, metadata = {}, at } = wanted
+  return {
+    thread: { id, ownerId, title, metadata, createdAt: at, updatedAt: at, seq: 0, activity },
+    head: newThreadHead(ownerId, drawMark()),
+    mark: '',
+    messages: [],
+    batches: [],
+    calls: [],
+  }
+}
+
+export interface CommitClock extends LeaseClock {
+  /** A number of the whole store, larger at each call, and never given twice. */
+  readonly nextNumber: () => number
+}
+
+/**
+ * A planned commit on the rows of its thread; without them if there is none. `rows` is what to store, and only if the
+ * result is `appended`; what was given is not changed.
+ */
+export function applyCommit(
+  before: ThreadRows | undefined,
+  commit: PlannedCommit,
+  clock: CommitClock,
+): { readonly result: AppendResult; readonly rows: ThreadRows | undefined } {
+  const { append, size, title, activityAt } = commit
+  const { threadId: id, create, lease } = append
+  const isMade = before === undefined && create !== undefined
+  const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
+  const refusal =
+    judgeAppend(rows?.head ?? null, (head) => isHeld(head, clock), append) ??
+    (rows === undefined ? null : findConflict(rows, commit))
+  if (refusal !== null || rows === undefined) {
+    return { result: refusal ?? { kind: 'no-thread' }, rows: before }
+  }
+  const used = useLease(rows.head, lease, clock.now(), clock.nextNumber)
+  const head = { ...used, seq: used.seq + size }
+  const moved = activityAt === null ? {} : { updatedAt: activityAt, activity: clock.nextNumber() }
+  const { thread } = rows
+  return {
+    result: toAppended(head, size, lease),
+    rows: {
+      ...(size > 0 ? addRows(rows, commit, head.seq) : rows),
+      head,
+      thread: { ...thread, ...moved, seq: head.seq, title: title ?? thread.title },
+    },
+  }
+}
+
+/** What a database has unique keys for: ids of messages that are shown, and ids of calls. */
+function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | null {
+  const shown = new Set<MessageId>()
+  for (const { id, retiredSeq } of rows.messages) if (retiredSeq === null) shown.add(id)
+  for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  for (const { id, retiredSeq } of commit.newMessages) {
+    if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+    if (retiredSeq === null) shown.add(id)
+  }
+  for (const { callId: id, turnId } of commit.calls) {
+    const other = rows.calls.find(({ callId }) => callId === id)
+    if (other !== undefined && other.turnId !== turnId) {
+      return { kind: 'illegal', subject: 'call', id, state: 'exists' }
+    }
+  }
+  return null
+}
+
+function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): ThreadRows {
+  const mark = markOf(commit)
+  let { messages, batches } = rows
+  // Before the new ones come, which may have the same ids.
+  for (const { id, seq, status, snapshot, retiredSeq } of commit.changedMessages) {
+    messages = messages.map((row) => {
+      if (seq === null ? row.id !== id || row.retiredSeq !== null : row.seq !== seq) return row
+      const changed = {
+        ...row,
+        status: status ?? row.status,
+        retiredSeq: row.retiredSeq ?? retiredSeq,
+      }
+      if (snapshot === null) return changed
+      return { ...changed, body: snapshot.body, bodySeq: snapshot.seq, commitSeq, mark }
+    })
+    // A turn that has ended is its snapshot: its events are in it.
+    if (snapshot !== null) batches = batches.filter(({ turnId }) => turnId !== id)
+  }
+  const written = new Set(commit.calls.map(({ callId }) => callId))
+  return {
+    ...rows,
+    mark,
+    messages: [...messages, ...commit.newMessages.map((row) => ({ ...row, commitSeq, mark }))],
+    batches: [
+      ...batches,
+      ...commit.batches.map(({ turnSeq: _, ...batch }) => ({ ...batch, commitSeq, mark })),
+    ],
+    calls: [
+      ...rows.calls.filter(({ callId }) => !written.has(callId)),
+      ...commit.calls.map(({ turnSeq: _, lifecycle: life, ...row }) => ({
+        ...row,
+        life,
+        outputBytes: row.output === null ? null : new TextEncoder().encode(row.output).length,
+      })),
+    ].sort((left, right) => left.seq - right.seq),
+  }
+}
+
+/** Where documents are. */
+export interface RowsShelf {
+  /** Undefined if there is no such thread. */
+  readonly read: (threadId: ThreadId) => Promise<ThreadRows | undefined>
+  /** The thread that has a turn of this id. */
+  readonly findTurn: (turnId: MessageId) => Promise<ThreadRows | undefined>
+}
+
+const nothing: LedgerRows = {
+  thread: undefined,
+  messages: [],
+  batches: [],
+  calls: [],
+  unread: null,
+}
+
+/** What `createLedgerReader` reads, from whole documents. */
+export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
+  const pick = async (
+    found: Promise<ThreadRows | undefined>,
+    mostBytes: number,
+    fits: (rows: ThreadRows) => readonly MessageRow[],
+  ): Promise<LedgerRows> => {
+    const rows = await found
+    return rows === undefined ? nothing : rowsOf(rows, fits(rows), mostBytes)
+  }
+  return {
+    async readPageRows({ threadId, before, edge, order, live, limit, places, mostBytes }) {
+      const rows = await read(threadId)
+      if (rows === undefined) return nothing
+      const isUp = order === 'oldest-first'
+      const isRunning = ({ status }: MessageRow) => status === 'running'
+      const all = rows.messages.filter(({ retiredSeq }) => retiredSeq === null)
+      const shown = all
+        .filter(({ seq }) => before === null || (isUp ? seq > before : seq < before))
+        .filter((row) => live === 'include' || !isRunning(row))
+      const messages = isUp ? shown.slice(0, places) : shown.slice(-places)
+      const inside = isUp ? messages.slice(0, limit) : messages.slice(-limit)
+      return {
+        ...rowsOf(rows, messages, mostBytes, inside),
+        thread: {
+          ...toRow(rows),
+          live: live === 'exclude' ? (all.findLast(isRunning)?.id ?? null) : null,
+          newest: rows.messages.at(-1)?.id ?? null,
+          edge: rows.messages.find(({ seq }) => seq === edge)?.id ?? null,
+        },
+      }
+    },
+    async readChangeRows({ threadId, after, mostBytes }) {
+      const rows = await read(threadId)
+      if (rows === undefined) return nothing
+      const messages = rows.messages
+        .filter(({ bodySeq }) => bodySeq !== null && bodySeq > after)
+        // A turn that ended after it had been retired would come back to a reader that dropped it.
+        .filter((row) => row.retiredSeq === null || row.retiredSeq > (row.bodySeq ?? 0))
+        .toSorted((left, right) => (left.bodySeq ?? 0) - (right.bodySeq ?? 0))
+      return {
+        ...rowsOf(rows, messages, mostBytes),
+        batches: rows.batches.filter(({ seq }) => seq > after),
+        calls: leanCalls(rows, mostBytes),
+      }
+    },
+    readMessageRows: (threadId, id, mostBytes) =>
+      pick(read(threadId), mostBytes, ({ messages }) =>
+        messages.filter((row) => row.id === id).slice(-1),
+      ),
+    readTurnRows: (id, mostBytes) =>
+      pick(findTurn(id), mostBytes, ({ messages }) =>
+        messages.filter((row) => row.id === id && row.role === 'assistant').slice(0, 1),
+      ),
+    readCallRows: (threadId, id, mostBytes) =>
+      pick(read(threadId), mostBytes, ({ messages, calls }) => {
+        const turnId = calls.find(({ callId }) => callId === id)?.turnId
+        return messages.filter((row) =>
+          turnId === undefined ? row.status === 'running' : row.id === turnId,
+        )
+      }),
+    async readPlace(threadId, seq) {
+      const rows = await read(threadId)
+      if (rows === undefined) return null
+      const { head, messages, batches } = rows
+      const newest = messages.findLast((row) => row.seq <= seq)
+      const batch = batches.find((each) => each.seq >= seq && each.seq - each.size < seq)
+      const body = messages.find(({ bodySeq }) => bodySeq === seq)
+      // One that has ended says the mark of its end.
+      const own = newest?.seq === seq && newest.bodySeq === null ? newest : undefined
+      return {
+        incarnation: head.incarnation,
+        threadSeq: head.seq,
+        mark: seq === head.seq ? rows.mark : ((batch ?? body ?? own)?.mark ?? null),
+        newest: newest === undefined ? null : { id: newest.id, bodySeq: newest.bodySeq },
+      }
+    },
+    async readOutputs(threadId, ids) {
+      const calls = (await read(threadId))?.calls ?? []
+      const wanted = calls.filter(({ callId }) => ids.includes(callId))
+      return new Map(wanted.map((row) => [row.callId, row]))
+    },
+  }
+}
+
+const toRow = ({ thread, head, mark }: ThreadRows): ThreadRow => {
+  const ownerId: OwnerId = thread.ownerId
+  const { seq, incarnation } = head
+  const ofPages = { live: null, newest: null, edge: null }
+  return { threadId: thread.id, ownerId, seq, incarnation, mark, ...ofPages }
+}
+
+/** An output over `mostBytes` stays where it is; its length is told. */
+const leanCalls = ({ calls }: ThreadRows, mostBytes: number): readonly StoredCallRow[] =>
+  calls.map((row) =>
+    (row.outputBytes ?? 0) <= mostBytes ? row : { ...row, output: null, modelOutput: null },
+  )
+
+/** Messages, with the batches and calls of the turns among those `inside`. */
+function rowsOf(
+  rows: ThreadRows,
+  messages: readonly MessageRow[],
+  mostBytes: number,
+  inside = messages,
+): LedgerRows {
+  const turns = new Set<MessageId | null>(inside.map(({ id }) => id))
+  return {
+    thread: toRow(rows),
+    messages,
+    batches: rows.batches.filter(({ turnId }) => turnId !== null && turns.has(turnId)),
+    calls: leanCalls(rows, mostBytes).filter(({ turnId }) => turns.has(turnId)),
+    unread: null,
+  }
+}
