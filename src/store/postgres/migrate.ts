@@ -24,9 +24,13 @@ export async function migrate(
   steps: readonly Migration[] = allMigrations,
 ): Promise<MigrationResult> {
   const newest = steps.at(-1)?.version ?? 0
+  await query('SAVEPOINT looked')
   const found = await readApplied(query, name)
   if (isUsable(found, newest)) return unchanged(found)
 
+  // With it goes the lock of that read: whoever migrates now may have to change the table that was read, and two that
+  // wait for each other's locks would end in a deadlock.
+  await query('ROLLBACK TO SAVEPOINT looked')
   await lockMigrations(query, name)
   const applied = await readApplied(query, name)
   if (isUsable(applied, newest)) return unchanged(applied)
