@@ -1,3 +1,7 @@
+import { context, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
+import { type Hooks, traceHooks } from 'holdfast'
 import type { BenchStore } from './bench-stores.ts'
 import { openPostgres, openSqlite } from './bench-stores.ts'
 import { flushes } from './turn-script.ts'
@@ -8,7 +12,7 @@ import { bareHandler, type Client, createTurns, holdfastHandler } from './turn-w
  * the compiler believe, or leaves for the garbage collector, is not paid for by another. It does turns
  * when it is told to, and says how long they took.
  */
-export type TurnSystem = 'bare' | 'save-at-end' | 'holdfast' | 'flushes'
+export type TurnSystem = 'bare' | 'save-at-end' | 'holdfast' | 'traced' | 'flushes'
 
 export interface TurnOrder {
   readonly client: Client
@@ -28,7 +32,11 @@ interface OpenSystem {
   readonly commits: () => number
 }
 
-function openSystem(kind: TurnSystem, benchStore: BenchStore, paceMs: number): OpenSystem {
+async function openSystem(
+  kind: TurnSystem,
+  benchStore: BenchStore,
+  paceMs: number,
+): Promise<OpenSystem> {
   let seq = 0
   const insert = (body: string) => benchStore.raw.insert([{ thread: kind, seq: ++seq, body }])
   const commits = () => seq
@@ -43,6 +51,11 @@ function openSystem(kind: TurnSystem, benchStore: BenchStore, paceMs: number): O
       const ours = holdfastHandler(benchStore.store, paceMs)
       return { run: createTurns(ours.handler), commits: ours.commits }
     }
+    case 'traced': {
+      const hooks = await openTracing()
+      const ours = holdfastHandler(benchStore.store, paceMs, hooks)
+      return { run: createTurns(ours.handler), commits: ours.commits }
+    }
     case 'flushes': {
       const body = 'x'.repeat(1_000)
       const run = async () => {
@@ -53,9 +66,23 @@ function openSystem(kind: TurnSystem, benchStore: BenchStore, paceMs: number): O
   }
 }
 
+/** Spans that are made, batched and thrown away: what they cost here, and not where they are sent. */
+async function openTracing(): Promise<Hooks> {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager())
+  const exporter: SpanExporter = {
+    export: (_, done) => done({ code: 0 }),
+    shutdown: async () => {},
+    forceFlush: async () => {},
+  }
+  trace.setGlobalTracerProvider(
+    new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] }),
+  )
+  return traceHooks()
+}
+
 const [kind, name, paceMs] = process.argv.slice(2) as [TurnSystem, BenchStore['name'], string]
 const benchStore = name === 'SQLite' ? openSqlite() : await openPostgres()
-const system = openSystem(kind, benchStore, Number(paceMs))
+const system = await openSystem(kind, benchStore, Number(paceMs))
 
 async function runTurns({ client, atOnce }: TurnOrder): Promise<TurnsDone> {
   const before = system.commits()

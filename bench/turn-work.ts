@@ -7,7 +7,7 @@ import {
   toUIMessageStream,
   type UIMessage,
 } from 'ai'
-import { createHoldfast, type Store } from 'holdfast'
+import { createHoldfast, type Hooks, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { calls, createModel, steps, tools } from './turn-script.ts'
 
@@ -40,13 +40,14 @@ export function bareHandler(
 export function holdfastHandler(
   store: Store,
   paceMs: number,
+  hooks: Hooks = () => {},
 ): {
   readonly handler: Handler
   readonly commits: () => number
   readonly close: () => Promise<void>
 } {
   const model = createModel(paceMs)
-  const holdfast = createHoldfast({ store, model, tools, recoverEveryMs: 0 })
+  const holdfast = createHoldfast({ store, model, tools, hooks, recoverEveryMs: 0 })
   return {
     handler: createHandler(holdfast, { localOnly: true }),
     commits: () => holdfast.metrics().commits,

@@ -80,6 +80,7 @@ async function benchAlone(
   const bare = await start('bare', engine, env)
   const saving = await start('save-at-end', engine, env)
   const ours = await start('holdfast', engine, env)
+  const traced = await start('traced', engine, env)
   const disk = await start('flushes', engine, env)
   let commits = 0
   const take = async (systemsUnderTest: readonly (readonly [System, Client])[]) => {
@@ -103,7 +104,11 @@ async function benchAlone(
     [bare, 'bytes'],
     [ours, 'bytes'],
   ])
-  for (const system of [bare, saving, ours, disk]) await system.close()
+  const [plain = 0, withTraces = 0] = await take([
+    [ours, 'client'],
+    [traced, 'client'],
+  ])
+  for (const system of [bare, saving, ours, traced, disk]) await system.close()
   return [
     { what: `${engine}: bare streamText, nothing stored`, measured: ms(floor) },
     {
@@ -116,6 +121,12 @@ async function benchAlone(
       measured: `${ms(durable)}, ${commits} commits`,
       ratio: durable / floor,
       bar,
+    },
+    {
+      what: `${engine}: the same with traces, against without`,
+      measured: `${ms(withTraces)} (${ms(plain)})`,
+      ratio: withTraces / plain,
+      bar: 1.15,
     },
     {
       what: `${engine}: cost of a tool call above the floor`,

@@ -66,10 +66,9 @@ interface OpenPart {
 
 function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions): Hooks {
   const turns = new Map<string, OpenTurn>()
-  // Asked for each time: a host may set its tracer up after the engine.
-  const tracer = (): Tracer => api.trace.getTracer('holdfast')
-  const histogram = (name: string, unit: string) =>
-    api.metrics.getMeter('holdfast').createHistogram(name, { unit })
+  // A host may set its tracer up after the engine: until then it hands on to none.
+  const tracer: Tracer = api.trace.getTracer('holdfast')
+  const meters = createMeters(api)
 
   const fail = (span: Span, type: string) => {
     span.setAttribute('error.type', type)
@@ -78,7 +77,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
 
   const startTurn = (place: TurnPlace, parent: Context, links: Link[]): Span => {
     endTurn(keyOf(place))
-    const span = tracer().startSpan(
+    const span = tracer.startSpan(
       agentName === undefined ? 'invoke_agent' : `invoke_agent ${agentName}`,
       {
         kind: api.SpanKind.INTERNAL,
@@ -137,7 +136,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
     if (turn === undefined) return
     const parent = api.trace.setSpan(api.context.active(), turn.span)
     const attributes = { ...placeOf(event), 'user.id': event.ownerId, ...labels, ...more }
-    const span = tracer().startSpan(name, { kind, attributes }, parent)
+    const span = tracer.startSpan(name, { kind, attributes }, parent)
     turn.inside.set(id, { span, startedAt: performance.now(), labels })
   }
 
@@ -151,7 +150,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
     part.span.end()
     const seconds = (performance.now() - part.startedAt) / 1_000
     const labels = { ...part.labels, ...(error !== undefined && { 'error.type': error }) }
-    histogram('gen_ai.client.operation.duration', 's').record(seconds, labels)
+    meters().duration.record(seconds, labels)
   }
 
   const onStepStarted = (event: EventOf<'step-started'>) => {
@@ -185,7 +184,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
       hasFailed ? 'model-failed' : undefined,
     )
     if (labels === undefined) return
-    const tokens = histogram('gen_ai.client.token.usage', '{token}')
+    const { tokens } = meters()
     const count = (type: string, value: number | undefined) => {
       if (value !== undefined) tokens.record(value, { ...labels, 'gen_ai.token.type': type })
     }
@@ -296,6 +295,25 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
       return api.context.with(api.trace.setSpan(api.context.active(), open.span), work)
     },
   })
+}
+
+/** What is counted beside the spans; made anew where the host has set its meters up since. */
+function createMeters({ metrics }: Api) {
+  const open = () => {
+    const provider = metrics.getMeterProvider()
+    const meter = provider.getMeter('holdfast')
+    const histogram = (name: string, unit: string) => meter.createHistogram(name, { unit })
+    return {
+      provider,
+      duration: histogram('gen_ai.client.operation.duration', 's'),
+      tokens: histogram('gen_ai.client.token.usage', '{token}'),
+    }
+  }
+  let meters = open()
+  return () => {
+    if (meters.provider !== metrics.getMeterProvider()) meters = open()
+    return meters
+  }
 }
 
 type EventOf<Type> = Extract<LifecycleEvent, { readonly type: Type }>
