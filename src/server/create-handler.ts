@@ -1,9 +1,11 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import { answer } from './answer.ts'
 import { basePathOf, createServerContext } from './context.ts'
 import { withoutBasePath } from '../protocol/base-path.ts'
 import { identify, nobody } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
+import { logToStandardError } from './log-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
 import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
@@ -47,7 +49,16 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
         return await route.handle({ request, url, params, ownerId, basePath })
       } finally {
         // Also where the answer is a refusal: a run may have begun, and nobody else keeps the process for it.
-        if (holdfast.running().length > 0) options.waitUntil?.(holdfast.settled())
+        if (holdfast.running().length > 0) keepProcess(options, holdfast)
       }
     })
+}
+
+/** What the platform throws is logged: the message is stored and being answered, and a 500 would say that it is not. */
+function keepProcess({ waitUntil }: HandlerOptions, holdfast: Holdfast): void {
+  try {
+    waitUntil?.(holdfast.settled())
+  } catch (thrown) {
+    logToStandardError(toReadableThrown(thrown))
+  }
 }

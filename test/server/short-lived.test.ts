@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { startChatServer } from './chat-server.ts'
@@ -94,4 +94,22 @@ it('[OP4] gives the platform what it has to wait for, as long as a run is under 
   await kept[0]
   expect(holdfast.running()).toEqual([])
   await response.body?.cancel()
+})
+
+it('[OP4] answers though the platform throws: the message is stored, and is being answered', async () => {
+  const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => written.mockRestore())
+  const { url } = await startChatServer(() => [{ text: 'Hello.' }, { waitMs: 20 }], {
+    handler: {
+      waitUntil() {
+        throw new Error('No context here.')
+      },
+    },
+  })
+  const response = await ask(url, 'hello')
+  expect([response.status, await response.text()]).toEqual([
+    200,
+    expect.stringContaining('"Hello."') as string,
+  ])
+  expect(written.mock.calls.flat().map(String).join(' ')).toContain('No context here.')
 })
