@@ -49,6 +49,7 @@ it.each([
   expect(readdirSync(project)).toEqual(before)
 })
 
+// It is a bash script, for systems that have namespaces.
 describe.skipIf(process.platform === 'win32')('scripts/clean-machine.sh', () => {
   const clean = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     spawnSync('bash', [join(project, 'scripts/clean-machine.sh'), ...args], {

@@ -91,6 +91,7 @@ describe('`npx holdfast` in a clone', () => {
   })
 })
 
+// On Windows npx starts a shell, and ending that does not end the server in it.
 describe.skipIf(process.platform === 'win32')('`npx holdfast serve` in a clone', () => {
   let server: ChildProcess | undefined
   afterEach(() => server?.kill('SIGKILL'))

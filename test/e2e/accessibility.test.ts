@@ -8,6 +8,7 @@ import { startApp } from './start-app.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('every screen', () => {
   const app = startApp({ delayMs: 0 })
 

@@ -4,6 +4,7 @@ import { chatIn, openChat } from './chat-page.ts'
 import { tabTo } from './tab-to.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   const app = startApp({ delayMs: 2 })
 

@@ -16,6 +16,7 @@ async function watchPolicy(page: Page): Promise<() => Promise<readonly string[]>
   return () => page.evaluate(() => (globalThis as unknown as { blocked: string[] }).blocked)
 }
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('the content-security policy of the app', () => {
   const app = startApp({ delayMs: 0 })
 

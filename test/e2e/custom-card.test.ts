@@ -10,6 +10,7 @@ import { openChat } from './chat-page.ts'
 
 const project = join(import.meta.dirname, '../..')
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('examples/custom-card', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-example-'))
   let browser: Browser

@@ -16,6 +16,7 @@ const answer = [
   '```js\nconst a = 1\n```',
 ].join('\n\n')
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('text from right to left', () => {
   const app = startApp({ delayMs: 0 })
   beforeAll(async () => {

@@ -12,6 +12,7 @@ const formats = {
   chat: 'JSON: chat',
 } as const
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('exporting a thread', () => {
   const app = startApp({ delayMs: 0 })
 

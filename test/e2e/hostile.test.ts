@@ -8,6 +8,7 @@ const links =
   '[one](javascript:hacked=1) [two](JaVaScRiPt:hacked=1) [three](data:text/html,<script>hacked=1</script>) ' +
   '![four](https://example.com/pixel.png) <a href="javascript:hacked=1">five</a> [six](//example.com) [seven](&#106;avascript:hacked=1)'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('hostile content', () => {
   const app = startApp({ delayMs: 0 })
 

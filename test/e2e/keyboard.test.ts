@@ -5,6 +5,7 @@ import { openChat } from './chat-page.ts'
 import { tabTo } from './tab-to.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a chat without a mouse', () => {
   const app = startApp({ delayMs: 0 })
 

@@ -10,6 +10,7 @@ import { startApp } from './start-app.ts'
 const root = join(import.meta.dirname, 'kit-page')
 
 // In development, where strict mode takes every component away and puts it back once.
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', (react) => {
   const app = startApp({ delayMs: 0 })
   let built: BuiltPage

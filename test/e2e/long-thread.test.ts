@@ -8,6 +8,7 @@ import { startApp } from './start-app.ts'
 
 const exchanges = 60
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a long thread', () => {
   const app = startApp({ delayMs: 0 })
   beforeAll(async () => {

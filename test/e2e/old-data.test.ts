@@ -17,6 +17,7 @@ const fixtures = [
   { name: 'entities-camel-case', says: 'entity rows' },
 ] as const
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('old data in a browser', () => {
   const app = startApp({ delayMs: 0 })
 

@@ -6,6 +6,7 @@ import { writeExchanges } from '../support/write-exchanges.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a thread on paper', () => {
   const app = startApp({ delayMs: 0 })
 

@@ -3,6 +3,7 @@ import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('the list of threads', () => {
   const app = startApp({ delayMs: 0 })
 

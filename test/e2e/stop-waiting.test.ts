@@ -4,6 +4,7 @@ import { chatIn, openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 import { tabTo } from './tab-to.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
   const app = startApp({ delayMs: 2 })
 

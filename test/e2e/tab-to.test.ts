@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { tabTo } from './tab-to.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('tabTo', () => {
   let browser: Browser
   beforeAll(async () => {

@@ -11,6 +11,7 @@ import { watchFrames } from './watch-frames.ts'
 
 const messages = 10_000
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a thread of ten thousand messages', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-many-'))
   const db = join(folder, 'chat.db')

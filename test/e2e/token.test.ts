@@ -6,6 +6,7 @@ import { startApp } from './start-app.ts'
 
 const token = 'a-long-and-secret-token'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a server that wants a token', () => {
   const app = startApp({ delayMs: 0, env: { HOLDFAST_TOKEN: token } })
 

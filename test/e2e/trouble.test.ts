@@ -6,6 +6,7 @@ import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   const app = startApp({ delayMs: 8 })
 

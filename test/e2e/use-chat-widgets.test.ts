@@ -6,6 +6,7 @@ import { buildPage, type BuiltPage } from '../support/built-page.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('the widgets over the messages of useChat', () => {
   const app = startApp({ delayMs: 2 })
   let built: BuiltPage

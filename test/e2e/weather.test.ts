@@ -5,6 +5,7 @@ import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { startWeatherServer } from '../support/weather-service.ts'
 import { openChat } from './chat-page.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('the weather card', () => {
   let browser: Browser
   beforeAll(async () => {

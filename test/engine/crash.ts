@@ -1,4 +1,12 @@
-import { createHoldfast, type HoldfastOptions, memory, type Store, type Turn } from 'holdfast'
+import {
+  createHoldfast,
+  type HoldfastOptions,
+  memory,
+  parseThreadId,
+  type Store,
+  type ThreadId,
+  type Turn,
+} from 'holdfast'
 import { type ScriptedCall, type ScriptPart, scriptedModel } from 'holdfast/testing'
 import { expect } from 'vitest'
 import { createFixture, type Script } from './fixture.ts'
@@ -73,8 +81,10 @@ export async function crash(
   return { holdfast, store: shared, threadId: fixture.threadId, turn, calls }
 }
 
-export async function lastTurn(store: Store): Promise<Turn> {
-  const threadId = 'thread-1' as never
+export async function lastTurn(
+  store: Store,
+  threadId: ThreadId = parseThreadId('thread-1'),
+): Promise<Turn> {
   const page = await store.readPage({
     threadId,
     limit: 1,

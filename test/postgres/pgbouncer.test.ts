@@ -21,6 +21,7 @@ const itsOwn = [
   'standard_conforming_strings',
 ]
 
+// Needs a PgBouncer: npm has none. The strict pooler of transaction-pooler.test.ts stands in for it everywhere.
 describe.skipIf(program === null)(
   `through PgBouncer in transaction mode (skipped where there is ${reason})`,
   () => {

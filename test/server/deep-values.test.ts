@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
+import { lastTurn as readLastTurn } from '../engine/crash.ts'
 import { type ChatServer, type Script, startChatServer } from './chat-server.ts'
 
 const deepText = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`
@@ -110,18 +111,7 @@ const start = (script: Script, options: Partial<HoldfastOptions> = {}) =>
   startChatServer(script, { errorText: (_, { message }) => message, ...options })
 
 const threadId = parseThreadId('t')
-const lastTurn = async ({ holdfast }: ChatServer) => {
-  const page = await holdfast.store.readPage({
-    threadId,
-    limit: 1,
-    before: null,
-    live: 'include',
-    results: 'full',
-  })
-  const turn = page?.messages[0]
-  if (turn?.role !== 'assistant') throw new Error('no turn')
-  return turn
-}
+const lastTurn = ({ holdfast }: ChatServer) => readLastTurn(holdfast.store, threadId)
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   const store = () => {

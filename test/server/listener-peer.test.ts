@@ -45,6 +45,7 @@ describe('without authentication', () => {
     }
   })
 
+  // A machine without a network has no address but its own loopback ones.
   it.skipIf(elsewhere === undefined)(
     '[HT4] refuses who comes from elsewhere and only says localhost (skipped without a network)',
     async () => {

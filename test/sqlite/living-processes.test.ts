@@ -49,6 +49,7 @@ async function leaseIsLongOver(db: string): Promise<void> {
     .toBeGreaterThan(1_500)
 }
 
+// Only Linux says when a process was started (/proc), by which it is known to be the same one.
 describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
   it('[CR2 CR4] keeps its runs though it was busy for many times the length of a lease', async () => {
     const { db, one, two } = await startTwo()

@@ -35,6 +35,7 @@ export function ExportMenu(props: {
     menu.current?.querySelector('summary')?.focus()
   }
   return (
+    // Escape closes the menu from anywhere in it.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <details className="app-export" ref={menu} onKeyDown={onKeyDown}>
       <summary aria-label="Export this conversation">

@@ -27,7 +27,7 @@ export function CodeBlock({ code, language, children }: CodeBlockProps): ReactNo
         <CopyButton text={() => code} label={strings.copy} />
       </figcaption>
       {/* Focusable, so that a long line can be scrolled by keyboard. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard */}
       <pre dir="ltr" tabIndex={0}>
         <code>{children ?? code}</code>
       </pre>

@@ -97,7 +97,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
     ))
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
     <section className="hf-table" aria-label={strings.table} tabIndex={0}>
       <table dir="auto">
         <thead>

@@ -43,7 +43,7 @@ export function MessageList(props: MessageListProps): ReactNode {
         ref={scroller}
         onScroll={onScroll}
         // Focusable, so that it can be scrolled by keyboard.
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
         tabIndex={0}
         aria-label={strings.messages}
       >

@@ -40,7 +40,7 @@ function ValueTable({ rows }: { readonly rows: readonly JsonObject[] }): ReactNo
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   return (
     // Focusable, so that a wide table can be scrolled by keyboard.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
     <section className="hf-table" aria-label={names.join(', ')} tabIndex={0}>
       <table dir="auto">
         <thead>
