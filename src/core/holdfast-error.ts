@@ -21,6 +21,14 @@ export type ErrorCode =
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'
+  | 'file-not-found'
+  | 'file-too-large'
+  /** Of a type that is not taken, or not what it says that it is. */
+  | 'file-type'
+  /** An owner has as many bytes of files as they may have. */
+  | 'files-full'
+  /** There is no file store. */
+  | 'no-files'
   | 'store-closed'
   | 'store-locked'
   | 'store-read-only'

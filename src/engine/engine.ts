@@ -17,6 +17,7 @@ import {
   type RunHooks,
   type TurnStart,
 } from './hooks.ts'
+import type { EngineFiles } from './files.ts'
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
@@ -32,6 +33,7 @@ export interface Engine {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
@@ -83,6 +85,7 @@ export interface EngineParts {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly holder: string
   readonly emit: Hooks
   readonly tracing: Tracing

@@ -17,6 +17,7 @@ import {
 } from '../core/check-options.ts'
 import type { Agent } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
+import { checkFileOptions } from './file-options.ts'
 import type { HoldfastOptions } from './options.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 
@@ -184,6 +185,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxTakeovers: wholeNumber(0, 1_000_000, '5'),
   recovery: oneOfWords(['continue', 'end'], '"continue"'),
   unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
+  files: record('an object of options for files', 'the store’s own file store'),
   holder: text('the process, as the store knows it'),
   clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
   newId: callback('random ids'),
@@ -224,6 +226,7 @@ const where = 'createHoldfast'
 export function checkHoldfastOptions(options: HoldfastOptions): void {
   checkOptions(where, options, holdfastRules, otherEngineNames)
   const { agent, settings } = options
+  checkFileOptions(where, options.files)
   if (agent !== undefined) {
     const besides = [...Object.keys(agentRules), 'settings']
     const given = besides.find((name) => options[name as keyof HoldfastOptions] !== undefined)

@@ -6,6 +6,7 @@ import type { ContinueText } from '../views/model-prompt.ts'
 import type { Agent, AgentOption, Unchecked } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { FileOptions } from './file-options.ts'
 import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 
@@ -109,6 +110,9 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * process that took the last decision, after it was stored; not called again if that process dies.
    */
   readonly resumeRecorded?: ResumeRecorded
+
+  /** Where files are kept, and how large they may be (FL1). @default the store's own, with the limits below */
+  readonly files?: FileOptions
 
   /** Who this process is, for the lease. */
   readonly holder?: string

@@ -5,6 +5,7 @@ import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
+import type { EngineFiles } from './files.ts'
 import type { FailureWords } from './failure-words.ts'
 import type { AskedModel, RunHooks } from './hooks.ts'
 import type { ModelList } from './model-list.ts'
@@ -18,6 +19,7 @@ export interface Run {
   readonly turnId: MessageId
   readonly options: EngineOptions
   readonly agent: TurnAgent
+  readonly files: EngineFiles
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks

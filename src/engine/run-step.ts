@@ -9,6 +9,7 @@ import type { OnPart, Taken } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from './hooks.ts'
 import { ModelFailure, openStream } from './open-stream.ts'
+import { toStoredUrl } from './offload-files.ts'
 import { recordCall } from './record-call.ts'
 import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
@@ -155,6 +156,18 @@ async function streamStep(
   const pushPart = (part: Spoken): void => {
     for (const event of translator.translate(part)) run.ledger.push(event)
   }
+  /** What a model draws is kept as a file, and only then said. */
+  const onFile = async (part: Spoken): Promise<Taken> => {
+    for (const event of translator.translate(part)) {
+      const isFile = event.type === 'item-added' && 'url' in event.item
+      if (!isFile || !('url' in event.item)) run.ledger.push(event)
+      else {
+        const url = await toStoredUrl(run.files, run.place, event.item.url)
+        run.ledger.push({ ...event, item: { ...event.item, url } })
+      }
+    }
+    return flushIfFull()
+  }
   const pushText = (part: Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>): void => {
     // Nearly all that a model says.
     const block = translator.blockOf(part)
@@ -179,6 +192,9 @@ async function streamStep(
         return flushIfFull()
       case 'tool-call':
         return onCall(part)
+      case 'file':
+      case 'reasoning-file':
+        return onFile(part)
       case 'model-call-response-metadata':
         model = part.modelId ?? model
         break

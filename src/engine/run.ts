@@ -15,6 +15,7 @@ import type { TurnPlace } from './call-scope.ts'
 import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { createFileLoader } from './file-loader.ts'
+import type { EngineFiles } from './files.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
@@ -23,6 +24,7 @@ import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { prepareCall } from './prepare-call.ts'
+import { createPromptFiles } from './prompt-files.ts'
 import { runCalls } from './run-calls.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
@@ -43,6 +45,7 @@ export interface RunParts {
   readonly reason: AgentReason
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
@@ -121,7 +124,8 @@ async function askAgent(begun: BegunRun): Promise<TurnAgent> {
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const files = createFileLoader(parts.clock, signal)
+  const own = createPromptFiles(parts.files, place.ownerId)
+  const loader = createFileLoader(parts.clock, signal, own.fetch)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
   let prepared:
@@ -162,14 +166,15 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
         maxOutputChars: options.maxOutputChars,
         continueText: continueTextOf(),
       }
-      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
+      const messages = await own.resolve([...history, ledger.turn])
+      prompt = projectPrompt(messages, how) as ModelMessage[]
       const { turn } = ledger
       // Once for each try of a step by a model, and not again where it is tried again.
       if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
         const call = await prepareCall(agent, { turn, model, messages: prompt })
         prepared = { lastSeq: turn.lastSeq, model, call }
       }
-      return { ...prepared.call, signal, files }
+      return { ...prepared.call, signal, files: loader }
     },
   }
 }

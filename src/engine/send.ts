@@ -77,6 +77,12 @@ export async function send(
   const isChosen = work === undefined || request.choices !== undefined
   const choices = isChosen ? await fitChoices(engine.options.choices, request.choices) : undefined
   let isNew = create !== undefined
+  let isAdmitted = false
+  /** Once, when it is known whose message it is: what it names must be theirs. */
+  const admit = async (ownerId: OwnerId): Promise<void> => {
+    if (!isAdmitted) await engine.files.admit(ownerId, content.parts)
+    isAdmitted = true
+  }
   return attempt(
     engine,
     request,
@@ -89,6 +95,7 @@ export async function send(
         // Most often there is nothing to read; and if there is, the commit says so.
         isNew = false
         const { ownerId } = create as NonNullable<typeof create>
+        await admit(ownerId)
         const events = [added]
         const none = { seq: 0, last: undefined, retired: [], history: [] }
         return { ...none, ownerId, replyTo, choices, events }
@@ -116,6 +123,7 @@ export async function send(
       if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
+      await admit(read.ownerId)
       return {
         ownerId: read.ownerId,
         choices,

@@ -148,7 +148,10 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
     },
     async delete(threadId, scope) {
       const thread = await findThread(store, threadId, scope)
-      return thread !== null && (await deleteThread(store, thread.id)) !== null
+      const isGone = thread !== null && (await deleteThread(store, thread.id)) !== null
+      // What only it named goes with it; should this fail, the next look finds it.
+      if (isGone) await engine.files.collect().catch(() => undefined)
+      return isGone
     },
   }
 }
@@ -238,6 +241,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
       messages += deleted.messages
     }
     if (page.threads.length === 0) {
+      await engine.files.removeOwner(ownerId)
       return { ownerId, threads, messages, deletedAt: clock.now() }
     }
     if (threads === before && !(await isGoing(store, page.threads))) {

@@ -3,6 +3,7 @@ import { type Call, type CallOutput, isOpenState } from '../core/call.ts'
 import { isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
+import { type FileId, fileIdOf } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
@@ -54,6 +55,8 @@ export interface PlannedCommit {
   readonly changedMessages: readonly ChangedMessageRow[]
   readonly batches: readonly PlannedBatch[]
   readonly calls: readonly PlannedCallRow[]
+  /** The files that its messages name: kept for as long as the thread is (FL2). */
+  readonly files: readonly FileId[]
   /** The turns that were written about, as they are once this is stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
 }
@@ -133,6 +136,7 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
+    files: namedFiles(events),
     turns,
   }
 }
@@ -142,6 +146,18 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'turn-started',
   'turn-ended',
 ])
+
+function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
+  const named = new Set<FileId>()
+  for (const event of events) {
+    if (event.type !== 'message-added') continue
+    for (const part of event.parts) {
+      const id = part.type === 'file' ? fileIdOf(part.url) : undefined
+      if (id !== undefined) named.add(id)
+    }
+  }
+  return [...named]
+}
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
 function findIllegal(

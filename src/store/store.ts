@@ -5,7 +5,9 @@ import type { JsonObject } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ThreadRecord } from '../core/thread.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { StoreAudit } from './audit.ts'
+import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
@@ -110,6 +112,10 @@ export interface Store {
   problem?(): StoreProblem | null
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
+  /** What is known of files; a store without it takes none. */
+  readonly files?: FileRecords
+  /** Where the bytes of files go unless the host says otherwise. */
+  readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
 }
 

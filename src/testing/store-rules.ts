@@ -3,6 +3,7 @@ import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
+import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
@@ -43,4 +44,5 @@ export const storeRules: readonly StoreRule[] = [
   ...changeRules,
   ...historyRules,
   ...watchRules,
+  ...fileRules,
 ]

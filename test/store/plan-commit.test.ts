@@ -74,6 +74,7 @@ const none: Rows = {
   changedMessages: [],
   batches: [],
   calls: [],
+  files: [],
 }
 
 interface Case {

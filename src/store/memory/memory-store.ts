@@ -4,6 +4,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -12,6 +13,7 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
+import { createMemoryFileRecords } from './memory-file-records.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -43,6 +45,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   // For leases alone, which never leave the process: a clock that is set must not end them.
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
+  const files = createMemoryFileRecords((id) => threads.has(id))
   let activity = 0
   let closed = false
 
@@ -77,6 +80,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
   return {
     kind: 'memory',
+    files,
+    defaultFileStore: memoryFiles,
 
     async createThread(wanted) {
       open()
@@ -120,6 +125,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(id)
       if (stored === undefined) return null
       threads.delete(id)
+      files.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -133,6 +139,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
+        if (result.kind === 'appended') void files.name(append.threadId, commit.files)
         if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }

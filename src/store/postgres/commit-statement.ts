@@ -17,8 +17,9 @@ export type CommitTables = 'events' | 'calls' | 'all'
 /** Which tables a group writes: the statement of each is prepared by itself, as a wide one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
   const isWide = commits.some(
-    ({ append, newMessages, changedMessages }) =>
-      append.create !== undefined || newMessages.length + changedMessages.length > 0,
+    ({ append, newMessages, changedMessages, files }) =>
+      append.create !== undefined ||
+      newMessages.length + changedMessages.length + files.length > 0,
   )
   if (isWide) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
@@ -61,6 +62,7 @@ const changedColumns = columns(`thread text, message_id text, seq bigint, status
   body_seq bigint, commit_seq bigint, retired_seq bigint`)
 const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
   body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint`)
+const fileColumns = columns('thread text, file_id text')
 
 /** `schema` is quoted. */
 export function commitStatement(schema: string, tables: CommitTables): Statement {
@@ -179,6 +181,14 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
              JOIN written AS w ON w.id = n.thread
              WHERE (SELECT count(*) FROM changed) >= 0)`,
+          `naming AS MATERIALIZED (
+             SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread)`,
+          `used AS (
+             INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
+             ON CONFLICT DO NOTHING)`,
+          `kept AS (
+             UPDATE ${schema}.files SET is_used = true
+             WHERE NOT is_used AND id IN (SELECT file_id FROM naming))`,
         ]
       : []),
   ]
@@ -254,7 +264,12 @@ export function commitValues(
       retiredSeq,
     ]),
   )
-  values.push(...toArrays(changed, changedColumns.length), ...toArrays(added, newColumns.length))
+  const files = commits.flatMap(({ append, files: ids }) => ids.map((id) => [append.threadId, id]))
+  values.push(
+    ...toArrays(changed, changedColumns.length),
+    ...toArrays(added, newColumns.length),
+    ...toArrays(files, fileColumns.length),
+  )
   return values
 }
 

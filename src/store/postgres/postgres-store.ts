@@ -14,10 +14,12 @@ import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createFateReader } from './commit-fate.ts'
 import { createDatabase } from './database.ts'
+import { createPostgresFileRecords } from './file-records.ts'
 import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { everything } from './notify-payload.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
+import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { rewriteThread } from './rewrite-thread.ts'
 import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
@@ -147,6 +149,8 @@ export function postgres(
   return {
     kind: 'postgres',
     audit: createPostgresAudit(database, quoted),
+    files: createPostgresFileRecords(database, quoted),
+    defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
     ...createLedgerReader(ledger),
 

@@ -12,6 +12,7 @@ import type {
 } from '../store.ts'
 import { toMetadataText, toThreadRecord, type StoredThreadRow } from '../thread-row.ts'
 import type { Database } from './database.ts'
+import { releaseFilesStatement } from './file-records.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
 
@@ -143,9 +144,12 @@ export function createThreadStatements(schema: string) {
       `WITH gone AS (DELETE FROM ${schema}.messages WHERE thread_id = $1 RETURNING 1)
        SELECT count(*)::integer AS messages FROM gone`,
     ),
-    deleteRows: ['events', 'calls'].map((table) =>
-      statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
-    ),
+    deleteRows: [
+      ...['events', 'calls'].map((table) =>
+        statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
+      ),
+      releaseFilesStatement(schema),
+    ],
     requestStop: statement(
       'request-stop',
       `WITH stopped AS (

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { FileId } from '../../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
@@ -13,6 +14,8 @@ import type {
   MessageRecord,
   ThreadKey,
 } from './ledger-row.ts'
+import type { FileRow } from '../file-row.ts'
+import { fileSql } from './file-records.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -179,6 +182,29 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         modelOutput: string | null,
       ]
     >(sql.upsertCall),
+    beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
+    finishFile: prepare<{
+      id: FileId
+      mediaType: string
+      bytes: number
+      sha256: string
+      filename: string | null
+      width: number | null
+      height: number | null
+    }>(fileSql.finishFile),
+    readFile: prepare<[FileId], FileRow>(fileSql.readFile),
+    reserveFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.reserveFile),
+    ownerFileBytes: prepare<[OwnerId], { bytes: number }>(fileSql.ownerFileBytes),
+    claimUnusedFiles: prepare<
+      { before: number; limit: number; ownerId: OwnerId | null },
+      { id: FileId }
+    >(fileSql.claimUnusedFiles),
+    forgetFile: prepare<[FileId]>(fileSql.forgetFile),
+    useFile: prepare<[...InThread, FileId]>(fileSql.useFile),
+    markFileUsed: prepare<[FileId]>(fileSql.markFileUsed),
+    releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
+    deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
+
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }

@@ -105,7 +105,7 @@ function writeRows(
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
-  const { newMessages, changedMessages, batches, calls } = commit
+  const { newMessages, changedMessages, batches, calls, files } = commit
   const mark = markOf(commit)
   // Before the new ones come, which may have the same ids.
   for (const { id, seq, status, snapshot, retiredSeq } of changedMessages) {
@@ -131,6 +131,10 @@ function writeRows(
       retiredSeq,
       mark,
     )
+  }
+  for (const id of files) {
+    statements.useFile.run(thread, id)
+    statements.markFileUsed.run(id)
   }
   for (const { seq, size, turnSeq, at, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)
