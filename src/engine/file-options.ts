@@ -70,7 +70,9 @@ export const fileRules: OptionTable<FileOptions> = {
     fits: (value) =>
       Array.isArray(value) &&
       value.length > 0 &&
-      value.every((type) => typeof type === 'string' && /^[\w.+-]+\/[\w.+*-]+$|^\*\/\*$/.test(type)),
+      value.every(
+        (type) => typeof type === 'string' && /^[\w.+-]+\/[\w.+*-]+$|^\*\/\*$/.test(type),
+      ),
     default: 'images, sound, video, text, PDF, JSON, office documents, zip files',
   },
   maxPerMessage: wholeNumber(1, 1_000, '20'),

@@ -72,7 +72,8 @@ function isText(head: Uint8Array): boolean {
   }
 }
 
-const markup = /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|script|iframe|svg|\?xml|[a-z][\w-]*[\s>/])/i
+const markup =
+  /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|script|iframe|svg|\?xml|[a-z][\w-]*[\s>/])/i
 
 function sniffText(head: Uint8Array, declared: string): string {
   const text = new TextDecoder().decode(head).replace(/^\uFEFF/, '')

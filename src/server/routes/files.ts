@@ -95,15 +95,22 @@ function filenameOf(given: string | null): { readonly filename?: string } {
   }
 }
 
-const toAnswer = ({ ownerId: _, sha256: __, createdAt: ___, ...file }: FileRecord, base: string) => ({
+const toAnswer = (
+  { ownerId: _, sha256: __, createdAt: ___, ...file }: FileRecord,
+  base: string,
+) => ({
   ...file,
   url: toFileUrl(file.id, base),
 })
 
 /** Shown in a page only where it is a picture that runs nothing; anything else is saved, and opened by whoever wants to. */
 const headersOf = ({ mediaType, filename }: FileRecord, etag: string) => ({
-  'content-type': isShownInline(mediaType) || !isActive(mediaType) ? mediaType : 'application/octet-stream',
-  'content-disposition': toDisposition(isShownInline(mediaType) ? 'inline' : 'attachment', filename),
+  'content-type':
+    isShownInline(mediaType) || !isActive(mediaType) ? mediaType : 'application/octet-stream',
+  'content-disposition': toDisposition(
+    isShownInline(mediaType) ? 'inline' : 'attachment',
+    filename,
+  ),
   'accept-ranges': 'bytes',
   'cache-control': 'private, max-age=31536000, immutable',
   etag,

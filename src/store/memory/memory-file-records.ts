@@ -40,7 +40,9 @@ export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): M
     },
     read: async (id) => readyOf(id),
     async reserve(ids, ownerId, at) {
-      const found = ids.flatMap((id) => readyOf(id) ?? []).filter((file) => file.ownerId === ownerId)
+      const found = ids
+        .flatMap((id) => readyOf(id) ?? [])
+        .filter((file) => file.ownerId === ownerId)
       for (const { id } of found) {
         change(id, { reservedAt: Math.max(at, files.get(id)?.reservedAt ?? 0) })
       }

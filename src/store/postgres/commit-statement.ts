@@ -18,8 +18,7 @@ export type CommitTables = 'events' | 'calls' | 'all'
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
   const isWide = commits.some(
     ({ append, newMessages, changedMessages, files }) =>
-      append.create !== undefined ||
-      newMessages.length + changedMessages.length + files.length > 0,
+      append.create !== undefined || newMessages.length + changedMessages.length + files.length > 0,
   )
   if (isWide) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'

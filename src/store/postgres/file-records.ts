@@ -78,7 +78,10 @@ function createFileStatements(schema: string) {
       `UPDATE ${files} SET state = 'ready', media_type = $2, bytes = $3, sha256 = $4, filename = $5,
          width = $6, height = $7 WHERE id = $1 AND state = 'uploading'`,
     ),
-    read: statement('read-file', `SELECT ${columns} FROM ${files} WHERE id = $1 AND state = 'ready'`),
+    read: statement(
+      'read-file',
+      `SELECT ${columns} FROM ${files} WHERE id = $1 AND state = 'ready'`,
+    ),
     reserve: statement(
       'reserve-files',
       `UPDATE ${files} SET reserved_at = greatest(reserved_at, $3::bigint)

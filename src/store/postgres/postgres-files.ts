@@ -9,10 +9,7 @@ const pieceBytes = 262_144
  * Files in the database itself, in pieces: for small installations, in which one backup has everything. Each piece is
  * written and read by a statement of its own, so that no file is ever in memory as a whole.
  */
-export function createPostgresFiles(
-  { run }: Pick<Database, 'run'>,
-  schema: string,
-): FileStore {
+export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: string): FileStore {
   const sql = {
     write: statement(
       'write-piece',

@@ -47,7 +47,8 @@ const later = { before: at + 1, limit: 10 }
 export const fileRules: readonly StoreRule[] = [
   {
     id: 'FL1',
-    claim: 'knows a file from the moment on at which all of it is there, whole and to its owner alone',
+    claim:
+      'knows a file from the moment on at which all of it is there, whole and to its owner alone',
     check: ({ open }) =>
       withFiles(open, async (files) => {
         const plain = fileOf('1')
@@ -105,7 +106,8 @@ export const fileRules: readonly StoreRule[] = [
   },
   {
     id: 'FL2',
-    claim: 'leaves over what only a deleted thread named, at once, and keeps what another one names',
+    claim:
+      'leaves over what only a deleted thread named, at once, and keeps what another one names',
     check: ({ open }) =>
       withFiles(open, async (files, store) => {
         const [own, shared, made] = ['1', '2', '3'].map((digit) => fileOf(digit))
