@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   import: ['core', 'views'],
   protocol: ['core'],
   'assert-node.ts': [],
-  files: ['core'],
+  files: ['core', 'assert-node.ts'],
   store: [...PURE, 'files', 'assert-node.ts'],
   transfer: [...PURE, 'store'],
   engine: [...PURE, 'files', 'store', 'transfer', 'assert-node.ts'],

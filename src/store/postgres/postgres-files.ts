@@ -13,17 +13,21 @@ export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: stri
   const sql = {
     write: statement(
       'write-piece',
-      `INSERT INTO ${schema}.file_pieces (file_id, nth, bytes) VALUES ($1, $2, $3)
+      `INSERT INTO ${schema}.file_pieces (file_id, nth, bytes)
+       VALUES ($1, $2, decode($3::text, 'base64'))
        ON CONFLICT (file_id, nth) DO UPDATE SET bytes = excluded.bytes`,
     ),
     read: statement(
       'read-piece',
-      `SELECT bytes FROM ${schema}.file_pieces WHERE file_id = $1 AND nth = $2`,
+      `SELECT encode(bytes, 'base64') AS bytes FROM ${schema}.file_pieces
+       WHERE file_id = $1 AND nth = $2`,
     ),
     remove: statement('remove-pieces', `DELETE FROM ${schema}.file_pieces WHERE file_id = $1`),
   }
-  const readPiece = async (id: FileId, nth: number): Promise<Uint8Array | undefined> =>
-    (await run<{ readonly bytes: Uint8Array }>(sql.read, [id, nth]))[0]?.bytes
+  const readPiece = async (id: FileId, nth: number): Promise<Uint8Array | undefined> => {
+    const [row] = await run<{ readonly bytes: string }>(sql.read, [id, nth])
+    return row === undefined ? undefined : Buffer.from(row.bytes, 'base64')
+  }
 
   async function* readFrom(id: FileId, first: number, head: Uint8Array) {
     let piece: Uint8Array | undefined = head
@@ -37,9 +41,11 @@ export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: stri
     kind: 'postgres',
     async write(id, content) {
       let nth = 0
-      for await (const piece of toPieces(content)) await run(sql.write, [id, nth++, piece])
+      for await (const piece of toPieces(content)) {
+        await run(sql.write, [id, nth++, piece.toString('base64')])
+      }
       // An empty file is one with an empty piece.
-      if (nth === 0) await run(sql.write, [id, 0, Buffer.alloc(0)])
+      if (nth === 0) await run(sql.write, [id, 0, ''])
     },
     async read(id, range = { start: 0, end: Number.MAX_SAFE_INTEGER }) {
       const first = Math.floor(range.start / pieceBytes)
