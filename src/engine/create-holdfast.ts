@@ -240,7 +240,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
     ...createLibrary(engine, newThreadId),
-    files: { add: files.add, get: files.get, read: files.read, collect: files.collect },
+    files,
     rename: (threadId, title) => {
       warnDeprecated('`rename`', '`threads.update(threadId, { title })`')
       return appendThreadEvents(engine, threadId, [

@@ -213,10 +213,10 @@ async function readHead(
   const pieces: Uint8Array[] = []
   let size = 0
   while (size < headBytes) {
-    const { done, value } = await source.next()
-    if (done === true) break
-    pieces.push(value)
-    size += value.byteLength
+    const next: IteratorResult<Uint8Array, unknown> = await source.next()
+    if (next.done === true) break
+    pieces.push(next.value)
+    size += next.value.byteLength
     if (size > maxBytes) {
       await source.return?.()
       throw tooLarge(maxBytes)
@@ -226,9 +226,9 @@ async function readHead(
     yield* pieces
     try {
       for (;;) {
-        const { done, value } = await source.next()
-        if (done === true) return
-        yield value
+        const next: IteratorResult<Uint8Array, unknown> = await source.next()
+        if (next.done === true) return
+        yield next.value
       }
     } finally {
       await source.return?.()

@@ -34,7 +34,7 @@ export async function offloadFiles(
   }
   const entries: [string, Json][] = []
   for (const [name, item] of Object.entries(value)) {
-    entries.push([name, await offloadFiles(files, place, item as Json)])
+    entries.push([name, await offloadFiles(files, place, item)])
   }
   // `__proto__` as a key is data here.
   return Object.fromEntries(entries)

@@ -2,7 +2,6 @@ import { createDownload } from 'ai'
 import { type FileId, fileIdOf, type FileRecord } from '../core/file.ts'
 import type { OwnerId } from '../core/ids.ts'
 import { isTurn, type Message, type Part, type Turn, type UserMessage } from '../core/message.ts'
-import type { FetchFile } from './file-loader.ts'
 import type { EngineFiles } from './files.ts'
 
 /** A name that no server has: what stands there is read from the file store, and never asked of anybody. */
@@ -85,10 +84,10 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
         }),
       )
     },
-    fetch: (async (request) => {
+    fetch: (request: { readonly url: URL; readonly abortSignal: AbortSignal }) => {
       const id = idOf(request.url)
       return id === undefined ? fetchRemote(request) : readBytes(id)
-    }) satisfies FetchFile,
+    },
   }
 }
 

@@ -17,7 +17,7 @@ interface Signature {
   readonly at?: number
 }
 
-const ascii = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
+const ascii = (text: string): readonly number[] => Array.from(text, (char) => char.charCodeAt(0))
 
 const signatures: readonly Signature[] = [
   { type: 'image/png', bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },

@@ -95,3 +95,6 @@ export type {
   TurnStatus,
   TurnWait,
 } from '../core/message.ts'
+export type { FileId, FileRecord } from '../core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
+export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'

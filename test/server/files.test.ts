@@ -223,9 +223,8 @@ it('[FL2] sends the model the bytes of what a message names, now and in every la
   for (const { prompt } of server.calls) {
     const [first] = prompt.filter(({ role }) => role === 'user')
     expect(JSON.stringify(first)).toContain('image/png')
-    const part = (first?.content as readonly { type: string; data?: { data?: unknown } }[]).find(
-      ({ type }) => type === 'file',
-    )
+    const content = first?.content as readonly { type: string; data?: { data?: unknown } }[]
+    const part = content.find(({ type }) => type === 'file')
     expect(Buffer.from(part?.data?.data as Uint8Array)).toEqual(png)
   }
   expect(server.calls).toHaveLength(2)

@@ -125,9 +125,9 @@ function toBody(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> 
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await source.next()
-        if (done === true) controller.close()
-        else controller.enqueue(value)
+        const next: IteratorResult<Uint8Array, unknown> = await source.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
       },
       async cancel() {
         await source.return?.()

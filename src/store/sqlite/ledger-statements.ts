@@ -15,7 +15,7 @@ import type {
   ThreadKey,
 } from './ledger-row.ts'
 import type { FileRow } from '../file-row.ts'
-import { fileSql } from './file-records.ts'
+import { fileSql } from './file-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
