@@ -28,7 +28,7 @@ export type ConnectionInput =
   | { readonly type: 'stopped' }
 
 /** A connection, or a try to get one, came to its end. */
-export interface LostConnection {
+interface LostConnection {
   readonly type: 'lost'
   /** It brought something, or stood for a while: the next loss is the first one again. */
   readonly wasUseful: boolean

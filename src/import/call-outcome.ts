@@ -31,7 +31,7 @@ export type Given = { readonly value: Json } | undefined
 
 type Approval = 'free' | 'pending' | 'rejected'
 type Content = 'none' | 'empty' | 'value' | 'error'
-export type OutcomeVerdict =
+type OutcomeVerdict =
   | 'open'
   | 'waiting'
   | 'denied'
@@ -45,7 +45,7 @@ export type OutcomeVerdict =
  * stands there as its result. `free` is a call that was accepted, or that nobody had to decide on, or
  * of which the data does not say. `cut`: `isComplete` is false. This is the only place that knows.
  */
-export const verdicts: Readonly<
+const verdicts: Readonly<
   Record<Approval, Readonly<Record<'whole' | 'cut', Readonly<Record<Content, OutcomeVerdict>>>>>
 > = {
   free: {
@@ -155,7 +155,7 @@ export const failureOf = (error: string | undefined, result: Json | undefined): 
 })
 
 /** An error as a text: the text itself, or what an object calls its message. */
-export function readErrorValue(value: Json | undefined): string | undefined {
+function readErrorValue(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || value === false || value === '') return undefined
   if (typeof value === 'string') return value
   return (
@@ -180,7 +180,7 @@ const validatedWords: ReadonlyMap<string, Validated> = new Map([
 ])
 
 /** As a word, or as the boolean that it was before there were words. `null`: nobody decided. */
-export function readValidated(value: Json | undefined, mend: Mend): Validated | undefined {
+function readValidated(value: Json | undefined, mend: Mend): Validated | undefined {
   if (value === undefined || value === null || value === '') return undefined
   const flag = readFlag(value)
   if (flag !== undefined) return flag ? 'accepted' : 'rejected'
@@ -231,7 +231,7 @@ const statusWords: ReadonlyMap<string, Status> = new Map([
 ])
 
 /** What a call says of itself, in the words and flags that apps have used. */
-export function readCallStatus(call: JsonObject): Status | undefined {
+function readCallStatus(call: JsonObject): Status | undefined {
   const status = statusWords.get(toWord(textOf(call, 'status', 'state') ?? ''))
   if (status !== undefined) return status
   const success = flagOf(call, 'success')

@@ -4,8 +4,13 @@ import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
 import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
-import { hasEnded, type OldCall, type OldMessage, type OldTurn } from './old-message.ts'
-import type { Report } from './report.ts'
+import {
+  hasEnded,
+  type OldCall,
+  type OldMessage,
+  type OldTurn,
+  type Report,
+} from './old-message.ts'
 import { textOfStep } from './steps.ts'
 import type { Work } from './work.ts'
 

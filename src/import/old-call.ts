@@ -1,6 +1,7 @@
 import type { CallInput } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { Validated } from '../views/call-words.ts'
 import {
   type CallMarks,
   denied,
@@ -221,3 +222,22 @@ function readEnd(part: JsonObject): ToolAnswer['end'] {
 /** The place of the last open call of that id; -1 if there is none. */
 export const findOpenCall = (parts: readonly MessagePart[], callId: string | undefined): number =>
   parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))
+
+/** What a stream says of a call beside its result. */
+export interface CallNote {
+  readonly toolCallId: string
+  /** Absent: nobody decided, or it is not said. */
+  readonly validated: Validated | undefined
+  /** False: what became of the call is not whole. */
+  readonly isComplete: boolean
+}
+
+/** What an annotation of AI SDK 4 says of a call; null for one about something else. */
+export function readCallNote(item: Json): CallNote | null {
+  if (!isJsonObject(item)) return null
+  const toolCallId = idOf(item, 'toolCallId', 'tool_call_id')
+  if (toolCallId === undefined) return null
+  const { validated, isComplete } = readMarks(item, () => {})
+  const isAboutIt = validated !== undefined || isComplete !== undefined || 'validated' in item
+  return isAboutIt ? { toolCallId, validated, isComplete: isComplete !== false } : null
+}

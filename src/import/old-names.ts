@@ -3,7 +3,7 @@ import type { EntityKind } from '../views/entity-rows.ts'
 import { toWord } from './call-outcome.ts'
 import { fieldOf, flagOf, textOf, unpack } from './old-fields.ts'
 
-export type OldRole = 'user' | 'system' | 'assistant' | 'tool'
+type OldRole = 'user' | 'system' | 'assistant' | 'tool'
 
 const roleWords: ReadonlyMap<string, OldRole> = new Map([
   ...['user', 'human', 'customer', 'client'].map((word) => [word, 'user'] as const),

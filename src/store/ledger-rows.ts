@@ -321,7 +321,7 @@ function readTurn(row: MessageRow, rows: IndexedRows): Turn {
 }
 
 /** The turn as of its snapshot; before its first event if it has none. */
-export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
   const { id, seq, at: createdAt, body, bodySeq } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)

@@ -61,7 +61,7 @@ export function readSnapshot(place: TurnPlace, body: string, rows: readonly Call
   }
 }
 
-export type Snapshot = JsonObject & {
+type Snapshot = JsonObject & {
   readonly steps: readonly (JsonObject & { readonly parts: readonly JsonObject[] })[]
 }
 

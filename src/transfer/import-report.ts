@@ -1,5 +1,5 @@
 import type { CallState } from '../core/call.ts'
-import type { Failed, Mended } from '../import/report.ts'
+import type { Failed, Mended } from '../import/old-message.ts'
 
 /** What an import has to say: what it read, what it guessed and mended, what it could not read. */
 export interface ImportReport {

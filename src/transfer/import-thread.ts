@@ -5,8 +5,8 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import { noCall, type OldThread } from '../import/entity-turns.ts'
-import { createIdKeeper } from '../import/import-ids.ts'
 import {
+  createIdKeeper,
   createMessageNamer,
   isUser,
   type NamedMessage,
@@ -15,13 +15,13 @@ import {
 } from '../import/import-units.ts'
 import { type MergedMessage, mergeThread } from '../import/merge-thread.ts'
 import { callsIn } from '../import/merge-turn.ts'
+import { createReport, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
-import { createReport, type Report } from '../import/report.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
 import { mapInSteps, type Work } from '../import/work.ts'
 import type { Store } from '../store/store.ts'
-import { cutUnits, type ImportWriter } from './import-writer.ts'
 import type { ReportWriter } from './import-report.ts'
+import { cutUnits, type ImportWriter } from './import-writer.ts'
 import { type Pacer, runPaced } from './pacer.ts'
 import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'

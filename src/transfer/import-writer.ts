@@ -1,7 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
-import { commitAppend } from '../store/commit-append.ts'
+import { commitAppend } from '../store/commit-group.ts'
 import type { AppendResult, Store } from '../store/store.ts'
 import type { Pacer } from './pacer.ts'
 

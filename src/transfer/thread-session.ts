@@ -1,7 +1,12 @@
 import { type MessageId, type OwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { createIdKeeper, deriveId, type IdKeeper } from '../import/import-ids.ts'
-import { createMessageNamer, type MessageNamer } from '../import/import-units.ts'
+import {
+  createIdKeeper,
+  createMessageNamer,
+  deriveId,
+  type IdKeeper,
+  type MessageNamer,
+} from '../import/import-units.ts'
 import { idOf } from '../import/old-fields.ts'
 import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'

@@ -25,7 +25,7 @@ export interface TurnSnapshot {
   readonly mark: string
 }
 
-export interface MemoryEvent {
+interface MemoryEvent {
   readonly event: LedgerEvent
   readonly commit: Seq
   readonly mark: string

@@ -8,8 +8,7 @@ import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
 import { createNotifyListener, type DeafReason } from './notify-listener.ts'
-import { everything } from './notify-payload.ts'
-import { createNotifyPublisher } from './notify-publisher.ts'
+import { createNotifyPublisher, everything } from './notify-publisher.ts'
 
 /** What has changed: told to others, and heard from them by listening or by asking. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {

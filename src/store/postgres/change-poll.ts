@@ -1,6 +1,6 @@
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification } from '../store.ts'
-import { everything } from './notify-payload.ts'
+import { everything } from './notify-publisher.ts'
 import type { ListenerState } from './notify-listener.ts'
 import type { RunStatement, Statement } from './statement.ts'
 

@@ -1,8 +1,7 @@
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
-import { toPlainText } from './plain-text.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, toPlainText } from './statement.ts'
 
 /**
  * A group of commits as one statement, for one or for two hundred, at most one of each thread. The

@@ -1,9 +1,13 @@
 import type pg from 'pg'
-import { answerWithin, type Connection, isRefusal } from './connection.ts'
 import type { ConnectionPool } from './connection-pool.ts'
+import { answerWithin, type Connection, isRefusal } from './connection.ts'
 import { closedFault, toConnectFault } from './postgres-error.ts'
-import { type Statement, type StatementLimits, toTransactionStart } from './statement.ts'
-import { getTypeParser } from './statement-query.ts'
+import {
+  getTypeParser,
+  type Statement,
+  type StatementLimits,
+  toTransactionStart,
+} from './statement.ts'
 
 /**
  * A pool of the host's: that of `pg`, or another that has these methods. It is used one connection and one

@@ -1,6 +1,6 @@
 import type { ChangeNotification } from '../store.ts'
 import { answerWithin, type Connection } from './connection.ts'
-import { everything, parseNotifyPayload, toProbePayload } from './notify-payload.ts'
+import { everything, parseNotifyPayload, toProbePayload } from './notify-publisher.ts'
 
 export interface NotifyListener {
   start(): void

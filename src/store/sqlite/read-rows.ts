@@ -10,8 +10,13 @@ import type {
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type {
+  BatchRecord,
+  LedgerStatements,
+  LedgerThreadRecord,
+  MessageRecord,
+  ThreadKey,
+} from './ledger-statements.ts'
 
 const nothing: LedgerRows = {
   thread: undefined,
