@@ -13,7 +13,7 @@ const longestDelayMs = 30_000
 /** A model that says so much before its first word is taken to have begun: what is held costs memory. */
 const mostHeld = 1_000
 
-export interface StreamSource {
+export interface ModelStreamSource {
   readonly modelCall: () => Promise<ModelCall>
   readonly agent: Pick<TurnAgent, 'timeout' | 'maxRetries'>
   readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
@@ -35,7 +35,7 @@ export class ModelFailure extends Error {
  * One model call, tried again with back-off as long as nothing of an answer has come, and never
  * after. It either ends with the model's own word that it is over, or with `enough`, or throws.
  */
-export async function openStream(run: StreamSource, onPart: OnPart): Promise<void> {
+export async function openStream(run: ModelStreamSource, onPart: OnPart): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const gate = createGate(onPart)
     try {
@@ -69,7 +69,7 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
 
 /** A model that says nothing for too long has failed, whether or not it lets itself be stopped. */
 async function withTimeLimit(
-  { agent, clock }: StreamSource,
+  { agent, clock }: ModelStreamSource,
   call: ModelCall,
   onPart: OnPart,
 ): Promise<void> {

@@ -163,7 +163,7 @@ const knownTo =
   }
 
 /** Stores what people and the client's own tools said, as it stands in the message that came back. */
-async function takeAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+async function applyAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
   const { threadId, message, by = 'host' } = request
   if (!isJsonObject(message)) return
   const { decisions, outputs } = parseAnswers(message)
@@ -183,7 +183,7 @@ async function continueRecorded(
   // The host is going on already, and is not told to.
   engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
   try {
-    if (before?.role === 'assistant') await takeAnswers(engine, request)
+    if (before?.role === 'assistant') await applyAnswers(engine, request)
     return await beginContinuation(engine, threadId, turnId, before, workFor)
   } finally {
     engine.continuations.get(turnId)?.()

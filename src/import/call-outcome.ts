@@ -10,7 +10,7 @@ import {
   type UnsuccessfulCall,
 } from '../views/wording.ts'
 import { fieldOf, flagOf, readFlag, textOf, valueOf } from './old-fields.ts'
-import type { Mend, OldCall } from './old-message.ts'
+import type { ReportMend, OldCall } from './old-message.ts'
 
 /** How a call ended, or that it did not, and what else is known of it. */
 export type ReadOutcome = Pick<
@@ -70,7 +70,7 @@ export function judgeCall(
   given: Given,
   marks: CallMarks,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const value = given?.value
   const error = given === undefined ? undefined : errorOf(value)
@@ -180,7 +180,7 @@ const validatedWords: ReadonlyMap<string, Validated> = new Map([
 ])
 
 /** As a word, or as the boolean that it was before there were words. `null`: nobody decided. */
-function readValidated(value: Json | undefined, mend: Mend): Validated | undefined {
+function readValidated(value: Json | undefined, mend: ReportMend): Validated | undefined {
   if (value === undefined || value === null || value === '') return undefined
   const flag = readFlag(value)
   if (flag !== undefined) return flag ? 'accepted' : 'rejected'
@@ -197,7 +197,7 @@ export const toWord = (text: string): string =>
   (text.trim().toLowerCase().split('.').at(-1) ?? '').replaceAll(/[\s-]+/g, '_')
 
 /** The marks that a call, a row or an annotation has. */
-export function readMarks(object: JsonObject, mend: Mend): CallMarks {
+export function readMarks(object: JsonObject, mend: ReportMend): CallMarks {
   return withDefined(
     {},
     {
@@ -245,7 +245,7 @@ export function readStatusOutcome(
   name: string,
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const status = readCallStatus(call)
   const { validated, isComplete } = readMarks(call, mend)
@@ -285,7 +285,7 @@ export function readChatOutcome(
   name: string,
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const error = readErrorValue(fieldOf(call, 'error'))
   const known = error === undefined ? undefined : readErrorText(error, at)

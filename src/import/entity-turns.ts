@@ -5,7 +5,7 @@ import { type EntityCallRead, type EntityRowRead, readEntityRow } from './entity
 import { unnamed } from './old-call.ts'
 import type { OldCall, OldMessage, OldStep, OldTurn, Report } from './old-message.ts'
 import { readUserMessage } from './user-message.ts'
-import { mapInSteps, type Work } from './work.ts'
+import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
 /** What stands in a list, and where. */
 export interface ListedValue {
@@ -55,7 +55,7 @@ export function* readEntityRows(
   /** Nothing of the list stands before them. */
   areFirst: boolean,
   report: Report,
-): Work<OldThread> {
+): PausableWork<OldThread> {
   const orphans: Orphan[] = []
   const read: EntityRowRead[] = []
   for (const { index, value } of values) {

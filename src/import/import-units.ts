@@ -3,9 +3,9 @@ import type { NewEvent } from '../core/event.ts'
 import { type CallId, type MessageId, parseCallId, parseMessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { PlacedMessage } from './entity-turns.ts'
-import type { Mend, OldMessage, OldTurn } from './old-message.ts'
+import type { ReportMend, OldMessage, OldTurn } from './old-message.ts'
 import { toTurnEvents } from './turn-events.ts'
-import { mapInSteps, type Work } from './work.ts'
+import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
 /** A message with the id that it has in its thread. */
 export interface NamedMessage extends PlacedMessage {
@@ -21,10 +21,10 @@ export interface Unit {
   readonly states: readonly CallState[]
 }
 
-type MendAt = (index: number) => Mend
+type MendAt = (index: number) => ReportMend
 
 export interface MessageNamer {
-  name(message: PlacedMessage, mend: Mend): NamedMessage
+  name(message: PlacedMessage, mend: ReportMend): NamedMessage
 }
 
 /**
@@ -74,7 +74,7 @@ export interface UnitOptions {
 export function* toUnits(
   messages: readonly NamedMessage[],
   { at, ids, replyTo, isFollowed, mendAt }: UnitOptions,
-): Work<readonly Unit[]> {
+): PausableWork<readonly Unit[]> {
   const lastUser = isFollowed
     ? messages.length
     : messages.findLastIndex(({ message }) => isUser(message))
@@ -100,7 +100,7 @@ export function* toUnits(
 function toTurnUnit(
   turn: OldTurn,
   id: MessageId,
-  place: Pick<UnitOptions, 'at' | 'ids' | 'replyTo' | 'isFollowed'> & { readonly mend: Mend },
+  place: Pick<UnitOptions, 'at' | 'ids' | 'replyTo' | 'isFollowed'> & { readonly mend: ReportMend },
 ): Unit {
   const { at, ids, replyTo, isFollowed: isFollowedByUser, mend } = place
   let callPlace = 0
@@ -147,8 +147,8 @@ export type IsTaken = (kind: 'message' | 'call', id: string) => boolean
 /** Keeps ids that are valid and free, and derives the rest from the thread and the place (LG10). */
 export interface IdKeeper {
   /** `key` says which message it is, wherever it stands: a list that has grown names it the same. */
-  message(old: string | undefined, key: readonly (string | number)[], mend: Mend): MessageId
-  call(old: string | undefined, messageId: MessageId, place: number, mend: Mend): CallId
+  message(old: string | undefined, key: readonly (string | number)[], mend: ReportMend): MessageId
+  call(old: string | undefined, messageId: MessageId, place: number, mend: ReportMend): CallId
   /** A call that is there already has it. */
   reserveCall(id: CallId): void
 }
@@ -160,7 +160,7 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
     kind: 'message' | 'call',
     old: string | undefined,
     place: readonly (string | number)[],
-    mend: Mend,
+    mend: ReportMend,
   ): string => {
     const isFree = (id: string) => !used[kind].has(id) && !isTaken(kind, id)
     const derive = (attempt: number): string => {

@@ -12,7 +12,7 @@ import {
   type Report,
 } from './old-message.ts'
 import { textOfStep } from './steps.ts'
-import type { Work } from './work.ts'
+import type { PausableWork } from './pausable-work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {
@@ -46,7 +46,7 @@ export function* mergeThread(
   read: readonly NamedMessage[],
   { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
-): Work<MergedThread> {
+): PausableWork<MergedThread> {
   const places = findPlaces(stored, read)
   const entries: MergedMessage[] = stored.map(({ id, message }) => ({
     ...{ id, message, index: -1, fate: 'kept', isRead: false },

@@ -24,7 +24,7 @@ import {
   textOf,
   valueOf,
 } from './old-fields.ts'
-import { hasEnded, type Mend, type MessagePart, type OldCall } from './old-message.ts'
+import { hasEnded, type ReportMend, type MessagePart, type OldCall } from './old-message.ts'
 
 /** The name of a tool. It is shown, stored and compared, so what no database takes is replaced. */
 export function readToolName(object: JsonObject): string {
@@ -75,7 +75,7 @@ export function readCallHead(
 export function readChatCall(
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
   isExact = isOurCall(call),
 ): OldCall {
   const date = (...names: readonly string[]) => readOldDate(fieldOf(call, ...names))
@@ -93,7 +93,7 @@ export function readChatCall(
 }
 
 /** An entry of `tools_used`. What is there has run; some apps kept no more than that. */
-export function readUsedTool(entry: JsonObject, at: number, mend: Mend): OldCall {
+export function readUsedTool(entry: JsonObject, at: number, mend: ReportMend): OldCall {
   const head = readCallHead(entry)
   const read = readStatusOutcome(head.name, entry, at, mend)
   if (read.outcome !== 'open' || textOf(entry, 'status', 'state') !== undefined) {
@@ -108,11 +108,11 @@ export interface InvocationContext {
   /** Written by `projectVercelMessage`, which never writes arguments as JSON text. */
   readonly isExact: boolean
   readonly at: number
-  readonly mend: Mend
+  readonly mend: ReportMend
 }
 
 /** Of messages that nobody annotated. */
-export const plainContext = (at: number, mend: Mend): InvocationContext => ({
+export const plainContext = (at: number, mend: ReportMend): InvocationContext => ({
   marksOf: () => ({}),
   isExact: false,
   at,
@@ -169,7 +169,7 @@ export interface ToolAnswer {
 }
 
 /** A message of the role `tool`: one result, as OpenAI has it, or a list of them, as the AI SDK has. */
-export function readToolMessage(message: JsonObject, mend: Mend): readonly ToolAnswer[] {
+export function readToolMessage(message: JsonObject, mend: ReportMend): readonly ToolAnswer[] {
   const content = fieldOf(message, 'content')
   if (idOf(message, 'tool_call_id', 'toolCallId') !== undefined || !Array.isArray(content)) {
     return [readToolResult({ ...message, result: toValue(content) })]
@@ -224,7 +224,7 @@ export const findOpenCall = (parts: readonly MessagePart[], callId: string | und
   parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))
 
 /** What a stream says of a call beside its result. */
-export interface CallNote {
+export interface OldCallNote {
   readonly toolCallId: string
   /** Absent: nobody decided, or it is not said. */
   readonly validated: Validated | undefined
@@ -233,7 +233,7 @@ export interface CallNote {
 }
 
 /** What an annotation of AI SDK 4 says of a call; null for one about something else. */
-export function readCallNote(item: Json): CallNote | null {
+export function readCallNote(item: Json): OldCallNote | null {
   if (!isJsonObject(item)) return null
   const toolCallId = idOf(item, 'toolCallId', 'tool_call_id')
   if (toolCallId === undefined) return null

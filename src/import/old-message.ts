@@ -58,7 +58,7 @@ export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   /** The id that it has here already. */
   readonly ownId?: CallId
   readonly input: CallInput
-  readonly decision?: OldDecision
+  readonly decision?: ReadDecision
   /** It had to be approved, whether or not anyone decided. */
   readonly needsApproval?: true
   /** `open`: nobody finished it (LE4). `waiting`: nobody decided on it. */
@@ -76,10 +76,10 @@ export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
 
 export const hasEnded = ({ outcome }: OldCall): boolean => typeof outcome !== 'string'
 
-export type OldDecision = Pick<Decision, 'kind' | 'feedback' | 'automatic'>
+export type ReadDecision = Pick<Decision, 'kind' | 'feedback' | 'automatic'>
 
 /** Says what was mended in the message or row that is being read. */
-export type Mend = (what: string) => void
+export type ReportMend = (what: string) => void
 
 /** What reading old data has to tell, and where: `messages[3]` is a place in the list that was read. */
 export interface Report {

@@ -6,7 +6,7 @@ import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './imp
 import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
 import { toKnownNames } from './old-names.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
-import { mapInSteps, runWork, type Work } from './work.ts'
+import { mapInSteps, runToEnd, type PausableWork } from './pausable-work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -31,14 +31,14 @@ export function readLegacyMessages(
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const thread = runWork(readOldMessages(messages, options, report))
+  const thread = runToEnd(readOldMessages(messages, options, report))
   for (const { index } of thread.orphans) report.fail(index, noCall)
   const ids = createIdKeeper(options.threadId, options.isTaken)
   const mendAt = (index: number) => (what: string) => report.mend(index, what)
   const namer = createMessageNamer(ids)
   const named = thread.messages.map((message) => namer.name(message, mendAt(message.index)))
   const place = { at: options.at, ids, replyTo: null, isFollowed: false, mendAt }
-  const units = runWork(toUnits(named, place))
+  const units = runToEnd(toUnits(named, place))
   const { mended, guessed, failed } = report
   const calls = units.reduce((sum, { states }) => sum + states.length, 0)
   const counts = { messages: units.length, calls }
@@ -50,10 +50,10 @@ export function* readOldMessages(
   messages: readonly unknown[],
   options: ListOptions,
   report: Report,
-): Work<OldThread> {
+): PausableWork<OldThread> {
   const values = yield* mapInSteps(messages, (message, index): Json => {
     const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
-    const value = toJson(message, cut) ?? null
+    const value = toPlainJson(message, cut) ?? null
     return isJsonObject(value) ? toKnownNames(value) : value
   })
   return yield* readMessages(values, options, report)
@@ -64,7 +64,7 @@ export function* readOldMessages(
  * that a program hands over may have dates, holes and `undefined` in it. `undefined`: nothing. What
  * is nested too deep for anything else to walk through is cut off, and `onCut` is told.
  */
-export function toJson(value: unknown, onCut: () => void = () => {}): Json | undefined {
+function toPlainJson(value: unknown, onCut: () => void = () => {}): Json | undefined {
   return convert(value, 0, onCut)
 }
 

@@ -7,7 +7,7 @@ import { randomLedger } from '../testing/random-ledger.ts'
 import { createIdKeeper, toUnits } from './import-units.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 import { isImported, toOldMessage } from './stored-message.ts'
-import { runWork } from './work.ts'
+import { runToEnd } from './pausable-work.ts'
 
 /** The same thread, made from what is stored of it. */
 function writtenAgain(messages: readonly Message[]): readonly Message[] {
@@ -18,7 +18,7 @@ function writtenAgain(messages: readonly Message[]): readonly Message[] {
   const mendAt = () => () => {
     throw new Error('There is nothing to mend in what is stored.')
   }
-  const units = runWork(toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt }))
+  const units = runToEnd(toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt }))
   return messagesOf(units.flatMap(({ events }) => events))
 }
 

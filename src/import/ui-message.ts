@@ -11,13 +11,13 @@ import {
   objectOf,
   partListOf,
   textOf,
-  unpack,
+  decodeColumn,
 } from './old-fields.ts'
-import type { Mend, OldPart, OldStep, OldTurn } from './old-message.ts'
+import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { addListedCalls, addMissingContent, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
-export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+export function readUiMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   const parts = partListOf(message)
   const read = readParts(
     parts.filter((part) => !isNote(part)),
@@ -82,10 +82,10 @@ const usedLists = ['tools_used', 'toolsUsed'] as const
 /** Whether the metadata of a message has the parts or the tools that the message itself lacks. */
 export function hasStoredTools(message: JsonObject): boolean {
   const metadata = objectOf(message, 'metadata')
-  if (usedLists.some((name) => Array.isArray(unpack(message[name])))) return true
+  if (usedLists.some((name) => Array.isArray(decodeColumn(message[name])))) return true
   return (
     metadata !== undefined &&
-    ['parts', ...usedLists].some((name) => Array.isArray(unpack(metadata[name])))
+    ['parts', ...usedLists].some((name) => Array.isArray(decodeColumn(metadata[name])))
   )
 }
 
@@ -93,7 +93,7 @@ export function hasStoredTools(message: JsonObject): boolean {
  * A message whose own parts are text only, while its metadata has them whole, or says which tools ran
  * (LE2). Either may be there without the other.
  */
-export function readToolsUsedMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+export function readToolsUsedMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   const metadata = objectOf(message, 'metadata') ?? {}
   const { parts: _parts, tools_used: _used, toolsUsed: _usedToo, ...rest } = metadata
   const { metadata: _, ...plain } = message
@@ -123,8 +123,8 @@ const isText = (part: Json): boolean =>
   isJsonObject(part) && (part.type === 'text' || part.type === 'step-start')
 
 /** Some apps kept no more than the names. */
-function toEntry(value: Json, index: number, mend: Mend): readonly JsonObject[] {
-  const entry = unpack(value)
+function toEntry(value: Json, index: number, mend: ReportMend): readonly JsonObject[] {
+  const entry = decodeColumn(value)
   if (isJsonObject(entry)) return [entry]
   if (typeof entry === 'string' && entry.trim() !== '') return [{ tool: entry }]
   mend(`metadata.tools_used[${index}]: It is no tool: it was left out.`)

@@ -3,7 +3,7 @@ import type { ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { createIdKeeper, toUnits } from '../import/import-units.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { runWork } from '../import/work.ts'
+import { runToEnd } from '../import/pausable-work.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import type { Store } from '../store/store.ts'
 
@@ -64,7 +64,7 @@ function toEvents(message: Message): readonly NewEvent[] {
     ...{ at, ids: createIdKeeper(id), replyTo: null, isFollowed: false },
     mendAt: () => () => {},
   }
-  const [unit] = runWork(toUnits([{ id, index: 0, message: old }], options))
+  const [unit] = runToEnd(toUnits([{ id, index: 0, message: old }], options))
   const events = unit?.events ?? []
   // What is not an import's must not look like one: nobody may rewrite it.
   return events.map((event) =>

@@ -18,7 +18,7 @@ import { callsIn } from '../import/merge-turn.ts'
 import { createReport, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { mapInSteps, type Work } from '../import/work.ts'
+import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
 import type { Store } from '../store/store.ts'
 import type { ReportWriter } from './import-report.ts'
 import { cutUnits, type ImportWriter } from './import-writer.ts'
@@ -278,7 +278,10 @@ async function findForeign(
   }
 }
 
-function readList({ messages, format, at, intake }: ThreadWrite, said: Report): Work<OldThread> {
+function readList(
+  { messages, format, at, intake }: ThreadWrite,
+  said: Report,
+): PausableWork<OldThread> {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined

@@ -49,11 +49,11 @@ async function open(events: readonly NewEvent[] = []) {
   }
   return { append, ask, get }
 }
-type Thread = Awaited<ReturnType<typeof open>>
+type OpenedThread = Awaited<ReturnType<typeof open>>
 
 /** All pages, one after the other; none may be empty while there is more. */
 async function walk(
-  { get }: Thread,
+  { get }: OpenedThread,
   query: string,
   between: () => Promise<void> = async () => {},
 ): Promise<readonly (readonly Row[])[]> {

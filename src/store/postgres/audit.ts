@@ -168,7 +168,7 @@ function createAuditSql(schema: string) {
           m.message_id AS "turnId", m.seq AS "turnSeq", m.body_seq AS "bodySeq"
         FROM ${schema}.events e ${joinTurn('e')}
         ${ofThread('e.thread_id')} ORDER BY e.thread_id, e.seq - e.size, e.seq`,
-      calls: `SELECT c.thread_id AS key, c.call_id AS "callId", c.name, c.life, c.input, c.output,
+      calls: `SELECT c.thread_id AS key, c.call_id AS "callId", c.name, c.life AS lifecycle, c.input, c.output,
           c.model_output AS "modelOutput", m.seq AS "turnSeq"
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,

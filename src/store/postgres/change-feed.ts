@@ -13,7 +13,7 @@ import { createNotifyPublisher, everything } from './notify-publisher.ts'
 /** What has changed: told to others, and heard from them by listening or by asking. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
   /** Own listeners hear it at once, other processes by way of the server. */
-  readonly tell: (changed: readonly ChangeNotification[]) => void
+  readonly publish: (changed: readonly ChangeNotification[]) => void
   /** See `ChangePoll.readSeqs`. */
   readonly readSeqs: ChangePoll['readSeqs']
   close(): Promise<void>
@@ -71,7 +71,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   })
 
   return {
-    tell: (changed) => {
+    publish: (changed) => {
       listeners.post(changed)
       publisher.send(changed)
     },

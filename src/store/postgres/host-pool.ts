@@ -96,7 +96,7 @@ function toConnection(client: HostClient): Connection {
       throw error
     }
   }
-  const ask = async <Row extends object>(
+  const send = async <Row extends object>(
     { text }: Statement,
     values: readonly unknown[],
     limitMs: number,
@@ -112,10 +112,10 @@ function toConnection(client: HostClient): Connection {
       limitMs: number,
       limits: StatementLimits | null,
     ) {
-      if (limits === null) return ask<Row>(statement, values, limitMs)
+      if (limits === null) return send<Row>(statement, values, limitMs)
       await query(toTransactionStart(limits), limitMs)
       try {
-        const rows = await ask<Row>(statement, values, limitMs)
+        const rows = await send<Row>(statement, values, limitMs)
         await query('COMMIT', limitMs)
         return rows
       } catch (error) {

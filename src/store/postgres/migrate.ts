@@ -36,7 +36,7 @@ export async function migrate(
   if (isUsable(applied, newest)) return unchanged(applied)
   const version = applied.at(-1)?.version ?? 0
   try {
-    await takeSteps(query, name, version, steps)
+    await applySteps(query, name, version, steps)
   } catch (error) {
     throw readSqlState(error) === '42501' ? notAllowed(name, version, newest, error) : error
   }
@@ -51,7 +51,7 @@ async function lockMigrations(query: MigrationQuery, name: string): Promise<void
   await query(`SET LOCAL lock_timeout = '10s'`)
 }
 
-async function takeSteps(
+async function applySteps(
   query: MigrationQuery,
   name: string,
   version: number,

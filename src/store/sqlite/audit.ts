@@ -223,7 +223,7 @@ const auditSql = {
       FROM events e LEFT JOIN messages m
         ON m.thread = e.thread AND m.seq = e.turn AND m.role = 'assistant'
       ${ofThread('e')} ORDER BY e.thread, e.seq - e.size, e.seq`,
-    calls: `SELECT thread AS key, call_id AS callId, turn AS turnSeq, name, life, input, output,
+    calls: `SELECT thread AS key, call_id AS callId, turn AS turnSeq, name, life AS lifecycle, input, output,
       model_output AS modelOutput FROM calls ${ofThread('calls')} ORDER BY thread, turn, seq`,
   },
   listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,

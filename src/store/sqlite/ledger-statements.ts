@@ -28,7 +28,7 @@ type OfCall = [thread: ThreadKey, callId: CallId]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
-/** Prepared once and kept for the life of the store. */
+/** Prepared once and kept for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
     text: string,
@@ -165,7 +165,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq,
         seq: Seq,
         name: string,
-        life: CallLifecycle,
+        lifecycle: CallLifecycle,
         input: string | null,
         output: string | null,
         modelOutput: string | null,

@@ -95,11 +95,11 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           }
           if (body !== undefined && bodySeq < batchSeq) {
             reader.addBody(body)
-            bodies.take()
+            bodies.advance()
             changes++
           } else if (batch !== undefined) {
             reader.addBatch(batch)
-            batches.take()
+            batches.advance()
             // The reader may stand in the middle of the first.
             changes += Math.min(batch.size, batch.seq - after)
           }
@@ -285,7 +285,7 @@ function peekable<Row>(rows: Iterable<Row>) {
       else ahead = next.value
       return ahead
     },
-    take() {
+    advance() {
       ahead = undefined
     },
     close() {
