@@ -1,8 +1,8 @@
-import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
+import { type Call, isOpenCall } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { CallId, Seq } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { type CallLifecycle, lifecycleOf } from '../core/lifecycle.ts'
+import { type CallLifecycle, isOpenLifecycle, lifecycleOf } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
 import { isInFlight } from '../store/plan-commit.ts'
@@ -129,10 +129,7 @@ function compareRow(
   }
   if (lifecycle !== row.lifecycle) {
     const isOver = expected.turn.progress.status === 'ended'
-    const kind =
-      isOver && row.lifecycle !== 'skipped' && isOpenState(row.lifecycle)
-        ? 'open-call'
-        : 'life-differs'
+    const kind = isOver && isOpenLifecycle(row.lifecycle) ? 'open-call' : 'life-differs'
     const what = `The row of the call of "${name}" says ${row.lifecycle}, its events say ${lifecycle}.`
     return [toFound(expected, kind, callId, what, [change])]
   }

@@ -1,6 +1,6 @@
 import { admitEvents } from '../core/admit-events.ts'
-import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
-import { foldOn, foldTurn, numberEvents } from '../core/fold-turn.ts'
+import { type NewTurnEvent, numberEvents, type TurnEvent } from '../core/event.ts'
+import { foldOn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallEvent } from '../core/lifecycle.ts'

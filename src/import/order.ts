@@ -252,14 +252,14 @@ function readShape(value: JsonObject): Shape {
     case 'tool':
       return { ...plain, kind: 'result', answers: answeredIn(value) }
     case 'assistant':
-      return { ...plain, kind: isOpenCall(value) ? 'calls' : 'answer', calls }
+      return { ...plain, kind: hasUnansweredCall(value) ? 'calls' : 'answer', calls }
     default:
       return plain
   }
 }
 
 /** A message of a model has calls without a word on what became of them: the results come after it. */
-const isOpenCall = (value: JsonObject): boolean =>
+const hasUnansweredCall = (value: JsonObject): boolean =>
   listOf(value, ...callLists).some((call) => isJsonObject(call) && 'function' in call) ||
   partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
 

@@ -19,6 +19,7 @@ import { createReport, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
 import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
+import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import type { ReportWriter } from './import-report.ts'
 import { cutUnits, type ImportWriter } from './import-writer.ts'
@@ -62,22 +63,22 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   await writer.add({ threadId: session.id, where: intake.where, units })
 }
 
-const triesOfMerge = 3
+/** A merge reads the whole thread. */
+const mostMerges = 3
 
 /** Brings messages into a thread that has some already, from an import before or by its people. */
 export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
   await writer.flush()
-  for (let attempt = 1; ; attempt++) {
-    const said = createPlacedReport(write)
-    const outcome = await tryMerge(write, said)
-    if (outcome === 'stale' && attempt < triesOfMerge) continue
-    passOn(said, report)
-    session.hasWritten = true
-    const where = intake.where === '' ? 'thread' : intake.where
-    if (outcome === 'stale' || outcome === 'leased') report.fail(where, isBusy)
-    return
-  }
+  let said = createPlacedReport(write)
+  const outcome = await attemptWhileStale(() => {
+    said = createPlacedReport(write)
+    return tryMerge(write, said)
+  }, mostMerges)
+  passOn(said, report)
+  session.hasWritten = true
+  const where = intake.where === '' ? 'thread' : intake.where
+  if (outcome !== 'done') report.fail(where, isBusy)
 }
 
 export const isBusy = 'A turn of this thread is being produced. Import it when it is over.'
