@@ -70,8 +70,8 @@ export function createImportWriter(
     async add(portion) {
       for (const units of cutUnits(portion.units)) {
         waiting.push({ ...portion, units })
-        for (const { id, isTurn, events: facts } of units) {
-          events += facts.length
+        for (const { id, isTurn, events: unitEvents } of units) {
+          events += unitEvents.length
           if (isTurn) turns.set(id, portion.threadId)
         }
         if (events >= mostEvents) await begin()

@@ -28,7 +28,7 @@ interface NewPage {
 
 const threadId = parseThreadId('a-thread')
 
-/** A thread whose facts are these, behind a handler. */
+/** A thread whose events are these, behind a handler. */
 async function open(events: readonly NewEvent[] = []) {
   const store = memory()
   const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })

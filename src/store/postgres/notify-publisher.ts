@@ -82,7 +82,7 @@ export const everything: ChangeNotification = { threadId: null, seq: 0 }
 /** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
 const mostBytes = 7000
 
-/** The notifications of one store as texts for NOTIFY. `from` lets that store know its own again. */
+/** The notifications of one store as payloads for NOTIFY. `from` lets that store know its own again. */
 export function* toNotifyPayloads(
   from: string,
   notifications: readonly ChangeNotification[],
@@ -103,7 +103,7 @@ export function* toNotifyPayloads(
   if (part.length > 0) yield JSON.stringify([from, part])
 }
 
-/** What a listener sends itself, to find out whether it hears: a text from it that tells of nothing. */
+/** What a listener sends itself, to find out whether it hears: a payload of its own without a change. */
 export const toProbePayload = (from: string): string => JSON.stringify([from, []])
 
 /** Undefined if it is not one of ours: anybody may write to a channel. */
