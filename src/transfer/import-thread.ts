@@ -96,12 +96,12 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
     index < 0 ? undefined : said.mend(index, what)
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
-  const recall = mapInSteps(stored.messages, (message) => ({
+  const readBack = mapInSteps(stored.messages, (message) => ({
     id: message.id,
     message: toOldMessage(message),
     isImported: isImported(message),
   }))
-  const kept = await runPaced(recall, pace)
+  const kept = await runPaced(readBack, pace)
   for (const { message } of kept) {
     if (message.kind !== 'turn') continue
     for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
