@@ -2,8 +2,7 @@ import type { FileId } from '../../core/file.ts'
 import type { FileRecords } from '../file-records.ts'
 import { type FileRow, toFileRecord } from '../file-row.ts'
 import type { Database } from './database.ts'
-import { toPlainText } from './plain-text.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, toPlainText } from './statement.ts'
 
 /** `schema` is quoted. */
 export function createPostgresFileRecords(
