@@ -41,21 +41,14 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
   const sources = useRef(new Map<string, { readonly file: File; readonly stop: AbortController }>())
   const list = held.threadId === threadId ? held.list : readKept(threadId)
 
-  const change = (next: (list: readonly Attachment[]) => readonly Attachment[]) =>
+  /** What ends after the composer was given another thread belongs to its own all the same. */
+  const change = (next: (list: readonly Attachment[]) => readonly Attachment[], isHere = false) =>
     setHeld((before) => {
-      // What ends after the composer was given another thread still belongs to its own.
-      const own = before.threadId === threadId ? before.list : readKept(threadId)
-      const changed = next(own)
+      const isOwn = before.threadId === threadId
+      const changed = next(isOwn ? before.list : readKept(threadId))
       writeKept(threadId, changed)
-      return before.threadId === threadId || before.threadId === undefined
-        ? { threadId, list: changed }
-        : before
+      return isOwn || isHere ? { threadId, list: changed } : before
     })
-  useEffect(() => {
-    setHeld((before) =>
-      before.threadId === threadId ? before : { threadId, list: readKept(threadId) },
-    )
-  }, [threadId])
   useEffect(() => {
     const { current } = sources
     return () => {
@@ -88,22 +81,25 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
     attachments: list,
     add(files) {
       const added = [...files].map((file) => ({ key: crypto.randomUUID(), file }))
-      change((all) => [
-        ...all,
-        ...added.map(({ key, file }): Attachment => ({
-          key,
-          name: file.name,
-          mediaType: file.type,
-          bytes: file.size,
-          state: { kind: 'uploading', share: 0 },
-        })),
-      ])
+      change(
+        (all) => [
+          ...all,
+          ...added.map(({ key, file }): Attachment => ({
+            key,
+            name: file.name,
+            mediaType: file.type,
+            bytes: file.size,
+            state: { kind: 'uploading', share: 0 },
+          })),
+        ],
+        true,
+      )
       for (const { key, file } of added) send(key, file)
     },
     remove(key) {
       sources.current.get(key)?.stop.abort()
       sources.current.delete(key)
-      change((all) => all.filter((each) => each.key !== key))
+      change((all) => all.filter((each) => each.key !== key), true)
     },
     retry(key) {
       const file = sources.current.get(key)?.file
@@ -113,7 +109,7 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
     },
     take() {
       const ready = list.flatMap(({ state }) => (state.kind === 'ready' ? [state.file] : []))
-      change((all) => all.filter(({ state }) => state.kind !== 'ready'))
+      change((all) => all.filter(({ state }) => state.kind !== 'ready'), true)
       return ready
     },
   }
