@@ -173,7 +173,8 @@ export type {
   RepairToolCall,
   StreamTextOptions,
 } from './engine/sdk-layer.ts'
-export type { PrepareStep, StopWhen } from './engine/step-results.ts'
+export type { PrepareStep } from './engine/prepare-call.ts'
+export type { StopWhen } from './engine/step-results.ts'
 export type {
   FinishEvent,
   LifecycleCallback,

@@ -58,7 +58,9 @@ async function runCall(run: Run, call: Call): Promise<void> {
         output,
       }),
   }
-  const outcome = await run.hooks.inside({ callId }, () => executeTool(work))
+  const outcome = await run.hooks.inside({ callId }, () =>
+    run.told.toolRun(call, run.prompt, () => executeTool(work)),
+  )
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return

@@ -44,8 +44,12 @@ export async function runStep(
         streamStep(run, current),
       )
       ended(end)
+      await run.told.modelEnded(run.ledger.expected)
       return limit
     } catch (thrown) {
+      if (!run.signal.aborted) {
+        await run.told.stepFailed(thrown instanceof ModelFailure ? thrown.cause : thrown)
+      }
       ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
       if (!(thrown instanceof ModelFailure)) throw thrown
       const next = replaceModel(run, current, thrown.cause)

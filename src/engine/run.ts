@@ -18,17 +18,22 @@ import { createFileLoader } from './file-loader.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
-import { createLifecycleNotifier, type LifecycleNotifier } from './lifecycle-callbacks.ts'
 import { createModelList, namesOf } from './model-list.ts'
 import { nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
-import { prepareCall } from './prepare-call.ts'
+import { createStepPreparer } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
+import {
+  createRunLifecycle,
+  originOf,
+  type PreparedCall,
+  type RunLifecycle,
+} from './run-lifecycle.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
-import { isToStop } from './step-results.ts'
+import { isToStop, toStepResults } from './step-results.ts'
 import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
@@ -128,18 +133,45 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     | {
         readonly lastSeq: number
         readonly model: LanguageModel
-        readonly call: Awaited<ReturnType<typeof prepareCall>>
+        readonly call: PreparedCall
       }
     | undefined
   const models = createModelList(agent.models)
+  const steps = createStepPreparer(agent)
+  const told = createRunLifecycle({
+    agent: () => steps.agent,
+    turn: ledger.turn,
+    clock: parts.clock,
+    maxRetries: agent.maxRetries ?? options.modelRetries,
+  })
+  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
+    history ??= await parts.history()
+    const how = {
+      isDeferred: agent.toolbox.isDeferred,
+      maxOutputChars: options.maxOutputChars,
+      continueText: continueTextOf(),
+    }
+    return projectPrompt([...history, turn], how) as ModelMessage[]
+  }
   const continueTextOf = (): ContinueText => {
     const { continueText } = options
     if (typeof continueText === 'string') return continueText
     return models.current === undefined ? 'instruction' : continueText(models.current)
   }
+  const identify = () =>
+    parts.hooks.identify({
+      context: steps.agent.context,
+      abortSignal: signal,
+      turn: () => ledger.expected,
+      prompt: () => prompt,
+    })
+  identify()
   return {
     ...parts,
-    agent,
+    get agent() {
+      return steps.agent
+    },
+    told,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
@@ -153,61 +185,61 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     get prompt() {
       return prompt
     },
+    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
     async modelCall() {
       const model = models.current
       if (model === undefined) throw noModel()
-      history ??= await parts.history()
-      const how = {
-        isDeferred: agent.toolbox.isDeferred,
-        maxOutputChars: options.maxOutputChars,
-        continueText: continueTextOf(),
-      }
-      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { turn } = ledger
+      prompt = await promptOf(turn)
       // Once for each try of a step by a model, and not again where it is tried again.
       if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
-        const call = await prepareCall(agent, { turn, model, messages: prompt })
+        const initialMessages = () => promptOf({ ...turn, steps: [] })
+        const call = await steps.prepare({ turn, model, initialMessages, messages: prompt })
         prepared = { lastSeq: turn.lastSeq, model, call }
+        if (steps.agent !== agent) identify()
+        await told.stepStarted(turn, call, namesOf(call.model))
       }
-      return { ...prepared.call, signal, files }
+      const { call } = prepared
+      const around = await told.modelCalled(call, namesOf(call.model))
+      return { ...call, signal, files, ...(around === undefined ? {} : { around }) }
     },
   }
 }
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
-  let told: LifecycleNotifier | undefined
+  let told: RunLifecycle | undefined
   try {
     const agent = begun.agents.fixed ?? (await askAgent(begun))
     begun.onAgent(agent)
     const run = createRun(begun, agent)
-    begun.hooks.identify({
-      context: run.agent.context,
-      abortSignal: run.signal,
-      turn: () => run.ledger.expected,
-      prompt: () => run.prompt,
-    })
-    told = createLifecycleNotifier(run.agent.callbacks, run.ledger.turn)
-    const ending = await work(run, begun.force, told)
+    told = run.told
+    await told.started(run.initialPrompt)
+    const ending = await work(run, begun.force)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)
     else if (ending !== null) await end(begun, ending)
     if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
     else if (reason === null && ending !== null) await told.ended(begun.ledger.turn)
+    else await told.left(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (error instanceof FencedError) return begun.hooks.turnLost()
+    if (error instanceof FencedError) {
+      begun.hooks.turnLost()
+      return told?.left(begun.ledger.turn)
+    }
     const reason = why() ?? { kind: 'fault', error }
     await failed(begun, reason)
     if (reason.kind === 'fault') await told?.failed(error)
-    if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
+    else if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
+    else await told?.left(begun.ledger.turn)
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. */
-async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<TurnEnding | null> {
-  const { ledger, options, agent } = run
-  const { toolbox } = agent
+async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
+  const { ledger, options, told } = run
+  const { toolbox, step } = run.agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
@@ -236,7 +268,8 @@ async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<
       case 'step': {
         // A step that broke off is finished; what a condition may end is the turn behind a step that was.
         const isNext = !forced && ledger.expected.steps.at(-1)?.status === 'ended'
-        if (isNext && (await isToStop(agent.step.stopWhen, ledger.expected, stepsBefore))) {
+        const steps = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
+        if (isNext && (await isToStop(step.stopWhen, steps, stepsBefore))) {
           return { kind: 'step-limit' }
         }
         forced = false
