@@ -74,7 +74,7 @@ export interface Agent<Context = Unchecked>
   readonly toolOrder?: readonly string[]
   /** Mends a call whose tool is not there or whose arguments do not fit, before it is stored. @default none: it fails */
   readonly repairToolCall?: RepairToolCall
-  /** The older name of `repairToolCall`. */
+  /** The older name of `repairToolCall`. @default none */
   readonly experimental_repairToolCall?: RepairToolCall
   /** In which form the model is asked to answer: `Output.object({ schema })`. The answer is stored as the text it is. @default text */
   readonly output?: AnswerOutput
