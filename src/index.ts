@@ -179,6 +179,7 @@ export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
+  WithContext,
 } from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,

@@ -33,7 +33,7 @@ export type LifecycleCallback<Event> = (event: Event) => PromiseLike<void> | voi
 export type FinishEvent = GenerateTextEndEvent<ToolSet>
 
 /** With the agent's `context`, by the SDK's name. */
-type Of<Context, Event> = Event & { readonly runtimeContext: Context }
+export type WithContext<Event, Context> = Event & { readonly runtimeContext: Context }
 
 /**
  * As in `streamText`, for whoever asks the model in this process: what another process did is not told here. What they throw
@@ -41,11 +41,11 @@ type Of<Context, Event> = Event & { readonly runtimeContext: Context }
  */
 export interface LifecycleCallbacks<Context = unknown> {
   /** A run begins here: of a message, or of a turn that is resumed or taken over. @default none */
-  readonly onStart?: LifecycleCallback<Of<Context, GenerateTextStartEvent>>
+  readonly onStart?: LifecycleCallback<WithContext<GenerateTextStartEvent, Context>>
   /** A model is about to be asked for a step; again where another model of the list is. @default none */
-  readonly onStepStart?: LifecycleCallback<Of<Context, GenerateTextStepStartEvent>>
+  readonly onStepStart?: LifecycleCallback<WithContext<GenerateTextStepStartEvent, Context>>
   /** A model has failed in a step. Another of the list may follow, or the end of the turn. @default none */
-  readonly onStepError?: LifecycleCallback<Of<Context, GenerateTextStepErrorEvent>>
+  readonly onStepError?: LifecycleCallback<WithContext<GenerateTextStepErrorEvent, Context>>
   /** A provider is asked: each time that it is tried. @default none */
   readonly onLanguageModelCallStart?: LifecycleCallback<LanguageModelCallStartEvent>
   /** It has said its last word. @default none */
@@ -55,13 +55,13 @@ export interface LifecycleCallbacks<Context = unknown> {
   /** It has run: `toolOutput` is what came of it. @default none */
   readonly onToolExecutionEnd?: LifecycleCallback<ToolExecutionEndEvent>
   /** A step has ended, and so have its calls, unless they wait for a person. @default none */
-  readonly onStepEnd?: LifecycleCallback<Of<Context, StepResult<ToolSet>>>
+  readonly onStepEnd?: LifecycleCallback<WithContext<StepResult<ToolSet>, Context>>
   /** The older name of `onStepEnd`. @default none */
-  readonly onStepFinish?: LifecycleCallback<Of<Context, StepResult<ToolSet>>>
+  readonly onStepFinish?: LifecycleCallback<WithContext<StepResult<ToolSet>, Context>>
   /** The turn has ended by itself. @default none */
-  readonly onEnd?: LifecycleCallback<Of<Context, FinishEvent>>
+  readonly onEnd?: LifecycleCallback<WithContext<FinishEvent, Context>>
   /** The older name of `onEnd`. @default none */
-  readonly onFinish?: LifecycleCallback<Of<Context, FinishEvent>>
+  readonly onFinish?: LifecycleCallback<WithContext<FinishEvent, Context>>
   /** The turn has failed. @default none */
   readonly onError?: LifecycleCallback<{ readonly error: unknown }>
   /** Somebody has stopped the turn. @default none */
