@@ -41,6 +41,9 @@ export interface Run {
   readonly allowed: Used
   /** What stands before the turn. */
   readonly initialPrompt: () => Promise<ModelMessage[]>
+  /** Once for each try of a step by a model: what it is to be sent, as the agent says (AG4). */
+  readonly prepareStep: () => Promise<void>
+  /** The call that was prepared, each time that the model is tried. */
   readonly modelCall: () => Promise<ModelCall>
   readonly newCallId: () => CallId
 }

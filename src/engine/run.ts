@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -129,13 +129,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const files = createFileLoader(parts.clock, signal)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-  let prepared:
-    | {
-        readonly lastSeq: number
-        readonly model: LanguageModel
-        readonly call: PreparedCall
-      }
-    | undefined
+  let prepared: PreparedCall | undefined
   const models = createModelList(agent.models)
   const steps = createStepPreparer(agent)
   const told = createRunLifecycle({
@@ -176,7 +170,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     get model() {
-      return namesOf(models.current)
+      return namesOf(prepared?.model ?? models.current)
     },
     models,
     get continueText() {
@@ -186,22 +180,20 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
       return prompt
     },
     initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
-    async modelCall() {
+    async prepareStep() {
       const model = models.current
       if (model === undefined) throw noModel()
       const { turn } = ledger
       prompt = await promptOf(turn)
-      // Once for each try of a step by a model, and not again where it is tried again.
-      if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
-        const initialMessages = () => promptOf({ ...turn, steps: [] })
-        const call = await steps.prepare({ turn, model, initialMessages, messages: prompt })
-        prepared = { lastSeq: turn.lastSeq, model, call }
-        if (steps.agent !== agent) identify()
-        await told.stepStarted(turn, call, namesOf(call.model))
-      }
-      const { call } = prepared
-      const around = await told.modelCalled(call, namesOf(call.model))
-      return { ...call, signal, files, ...(around === undefined ? {} : { around }) }
+      const initialMessages = () => promptOf({ ...turn, steps: [] })
+      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      if (steps.agent !== agent) identify()
+      await told.stepStarted(turn, prepared, namesOf(prepared.model))
+    },
+    async modelCall() {
+      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
+      const around = await told.modelCalled(prepared, namesOf(prepared.model))
+      return { ...prepared, signal, files, ...(around === undefined ? {} : { around }) }
     },
   }
 }

@@ -209,4 +209,54 @@ describe('prepareStep', () => {
     const own = { a: { x: 1, z: { p: 1 } }, b: { x: 1 } }
     expect(sent).toEqual([{ a: { x: 1, y: 2, z: { p: 1, q: 1 } }, b: { x: 1 } }, own, own])
   })
+
+  it('[AG4 AG5] gives the model that is stored and told as the one that was asked', async () => {
+    const prepared = scriptedModel(() => [{ text: 'Here.' }], { modelId: 'prepared' })
+    const { ask, log } = await createFixture(script, { prepareStep: () => ({ model: prepared }) })
+    const turn = await ask('go')
+    expect(turn.steps.map(({ model }) => model)).toEqual(['prepared'])
+    expect(log.find(({ type }) => type === 'step-started')).toMatchObject({ modelId: 'prepared' })
+  })
+
+  it('[AG4 AG5] names the model that failed as the one that was replaced', async () => {
+    const broken = scriptedModel(() => [{ fails: new Error('No.') }], { modelId: 'prepared' })
+    const other = scriptedModel(() => [{ text: 'Here.' }], { modelId: 'other' })
+    const first = scriptedModel(() => [{ text: 'Not asked.' }], { modelId: 'first' })
+    const { ask, log } = await createFixture(script, {
+      model: [first, other],
+      maxRetries: 0,
+      prepareStep: ({ model }) => (model === first ? { model: broken } : undefined),
+    })
+    const turn = await ask('go')
+    expect(turn.steps.map(({ model, replaced }) => [model, replaced?.[0]])).toMatchObject([
+      ['other', { model: 'prepared', by: 'other' }],
+    ])
+    expect(log.find(({ type }) => type === 'model-replaced')).toMatchObject({ model: 'prepared' })
+  })
+
+  it('[AG4] is asked once for a step, however long the pause before its model is tried again', async () => {
+    let asked = 0
+    const busy = Object.assign(new Error('Busy.'), { statusCode: 503 })
+    // Longer than what was begun takes to be stored.
+    const { ask } = await createFixture(
+      ({ index }) => (index === 0 ? [{ fails: busy }] : [{ text: 'Here.' }]),
+      { retryDelayMs: 80, prepareStep: () => void asked++ },
+    )
+    await ask('go')
+    expect(asked).toBe(1)
+  })
+
+  it('[AG4] that throws fails the turn, and asks no other model', async () => {
+    let called = 0
+    const model = scriptedModel(script, { onCall: () => void called++ })
+    const { ask, log } = await createFixture(script, {
+      model: [model, model],
+      retryDelayMs: 1,
+      prepareStep: () => {
+        throw new Error('No.')
+      },
+    })
+    expect((await ask('go')).progress).toMatchObject({ ending: { kind: 'failed' } })
+    expect([called, log.some(({ type }) => type === 'model-replaced')]).toEqual([0, false])
+  })
 })
