@@ -173,8 +173,7 @@ export type {
   RepairToolCall,
   StreamTextOptions,
 } from './engine/sdk-layer.ts'
-export type { PrepareStep } from './engine/prepare-call.ts'
-export type { StopWhen } from './engine/step-results.ts'
+export type { PrepareStep, StopWhen } from './engine/step-results.ts'
 export type {
   FinishEvent,
   LifecycleCallback,
@@ -188,7 +187,7 @@ export type {
   Toolbox,
 } from './engine/tool-policy.ts'
 export type { LegacyFormat } from './import/detect-format.ts'
-export type { Failed as ImportFailure, Mended as ImportMend } from './import/report.ts'
+export type { Failed as ImportFailure, Mended as ImportMend } from './import/old-message.ts'
 export type {
   AuditCall,
   AuditEvent,

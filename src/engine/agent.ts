@@ -10,8 +10,7 @@ import type { CallScope, TurnPlace } from './call-scope.ts'
 import type { CallSettings } from './call-model.ts'
 import type { LifecycleCallbacks } from './lifecycle-callbacks.ts'
 import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
-import type { PrepareStep } from './prepare-call.ts'
-import type { StopWhen } from './step-results.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { ToolApproval, ToolPolicy } from './tool-policy.ts'
 
 /** What an agent is asked for: whose turn it is, what was chosen for it, and why it is asked now. */

@@ -88,7 +88,7 @@ export const callbackNames = [
 export interface LifecycleListener {
   /** A run that only pauses, or goes on elsewhere, is over for it too: nothing may stay open. */
   readonly isPerRun: boolean
-  readonly tell: <Name extends keyof LifecycleEvents>(
+  readonly notify: <Name extends keyof LifecycleEvents>(
     name: Name,
     event: LifecycleEvents[Name],
   ) => Promise<void>
@@ -113,7 +113,7 @@ export function listenerOf(callbacks: LifecycleCallbacks): LifecycleListener | u
   if (Object.keys(callbacks).length === 0) return undefined
   return {
     isPerRun: false,
-    async tell(name, event) {
+    async notify(name, event) {
       const older = olderNames[name]
       await heard(callbacks[name] as LifecycleCallback<unknown> | undefined, event)
       if (older === undefined) return

@@ -1,19 +1,13 @@
-import type { Instructions, LanguageModel, ModelMessage, PrepareStepFunction, ToolSet } from 'ai'
+import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import type { Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { WithContext } from './lifecycle-callbacks.ts'
 import { mergeOptions } from './merge-options.ts'
 import { settingRules } from './option-rules.ts'
 import { originOf, type PreparedCall } from './run-lifecycle.ts'
-import { toStepResults } from './step-results.ts'
+import { type PrepareStep, toStepResults } from './step-results.ts'
 import type { TurnAgent } from './turn-agent.ts'
 
 type Prepared = Exclude<Awaited<ReturnType<PrepareStep>>, undefined>
-
-/** As in `streamText`, with the agent's `context` as `runtimeContext`. */
-export type PrepareStep<Context = unknown> = (
-  options: WithContext<Parameters<PrepareStepFunction<ToolSet>>[0], Context>,
-) => ReturnType<PrepareStepFunction<ToolSet>>
 
 /** What a step is about to send. */
 export interface StepDraft {

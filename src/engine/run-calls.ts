@@ -59,7 +59,7 @@ async function runCall(run: Run, call: Call): Promise<void> {
       }),
   }
   const outcome = await run.hooks.inside({ callId }, () =>
-    run.told.toolRun(call, run.prompt, () => executeTool(work)),
+    run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
   )
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.

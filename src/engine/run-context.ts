@@ -20,7 +20,7 @@ export interface Run {
   readonly options: EngineOptions
   /** With the contexts that `prepareStep` gave last. */
   readonly agent: TurnAgent
-  readonly told: RunLifecycle
+  readonly lifecycle: RunLifecycle
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks

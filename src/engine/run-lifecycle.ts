@@ -84,43 +84,43 @@ export function createRunLifecycle(run: LifecycleRun): RunLifecycle {
   const { callbacks, telemetry } = run.agent()
   const own = listenerOf(callbacks)
   const listeners = [...(own === undefined ? [] : [own]), ...integrationsOf(telemetry)]
-  return listeners.length === 0 ? silent : tellingLifecycle(run, listeners)
+  return listeners.length === 0 ? silent : notifyingLifecycle(run, listeners)
 }
 
-function tellingLifecycle(
+function notifyingLifecycle(
   { agent, turn: before, clock, maxRetries }: LifecycleRun,
   listeners: readonly LifecycleListener[],
 ): RunLifecycle {
   const callId = crypto.randomUUID()
   const stepsOf = (turn: Turn) => toStepResults(turn, originOf(agent(), callId))
   const first = stepsOf(before).length
-  let told = first
+  let notified = first
   let openStep: GenerateTextStepStartEvent | undefined
   let calledAt = 0
   const perRun = listeners.filter(({ isPerRun }) => isPerRun)
 
-  async function tell<Name extends keyof LifecycleEvents>(
+  async function notify<Name extends keyof LifecycleEvents>(
     name: Name,
     event: LifecycleEvents[Name],
     to = listeners,
   ): Promise<void> {
-    for (const listener of to) await listener.tell(name, event)
+    for (const listener of to) await listener.notify(name, event)
   }
   async function steps(turn: Turn): Promise<void> {
     const ended = stepsOf(turn)
-    for (const step of ended.slice(told)) {
+    for (const step of ended.slice(notified)) {
       openStep = undefined
-      await tell('onStepEnd', step)
+      await notify('onStepEnd', step)
     }
-    told = ended.length
+    notified = ended.length
   }
   const abort = async (turn: Turn, to = listeners) =>
-    tell('onAbort', { callId, steps: stepsOf(turn) }, to)
+    notify('onAbort', { callId, steps: stepsOf(turn) }, to)
   /** An integration counts what it is told: of a turn that other runs have begun, what this one has added. */
   async function over(turn: Turn): Promise<void> {
     const made = stepsOf(turn).slice(first)
     if (made.length === 0) await abort(turn, perRun)
-    else await tell('onEnd', toFinishEvent(turn, made, first), perRun)
+    else await notify('onEnd', toFinishEvent(turn, made, first), perRun)
   }
 
   return {
@@ -147,7 +147,7 @@ function tellingLifecycle(
         providerOptions: settings.providerOptions,
         output: step.output,
       }
-      await tell('onStart', event as LifecycleEvents['onStart'])
+      await notify('onStart', event as LifecycleEvents['onStart'])
     },
     async stepStarted(turn, call, model) {
       const { settings } = call
@@ -168,7 +168,7 @@ function tellingLifecycle(
         output: call.output,
       }
       openStep = event as unknown as GenerateTextStepStartEvent
-      await tell('onStepStart', openStep)
+      await notify('onStepStart', openStep)
     },
     async modelCalled(call, model) {
       const { headers: _, toolChoice: __, providerOptions: ___, ...settings } = call.settings
@@ -180,7 +180,7 @@ function tellingLifecycle(
         messages: call.messages,
         tools: await toDefinitions(call.tools),
       } as LanguageModelCallStartEvent
-      await tell('onLanguageModelCallStart', event)
+      await notify('onLanguageModelCallStart', event)
       calledAt = clock.now()
       return (work) =>
         listeners.reduceRight(
@@ -196,7 +196,7 @@ function tellingLifecycle(
       const responseTimeMs = clock.now() - calledAt
       const perSecond = (tokens: number) =>
         responseTimeMs === 0 ? 0 : (tokens * 1_000) / responseTimeMs
-      await tell('onLanguageModelCallEnd', {
+      await notify('onLanguageModelCallEnd', {
         ...step.model,
         callId,
         finishReason: step.finishReason,
@@ -218,13 +218,13 @@ function tellingLifecycle(
       if (openStep === undefined) return
       const event = { ...openStep, error }
       openStep = undefined
-      await tell('onStepError', event)
+      await notify('onStepError', event)
     },
     async toolRun(call, messages, work) {
       const toolCall = toToolCall(call)
       const toolContext = agent().toolbox.contexts[call.name]
       const event = { callId, messages, toolCall, toolContext } as ToolExecutionStartEvent
-      await tell('onToolExecutionStart', event)
+      await notify('onToolExecutionStart', event)
       const startedAt = clock.now()
       const around = listeners.reduceRight<() => PromiseLike<CallOutcome>>(
         (inner, { inTool }) => (inTool === undefined ? inner : () => inTool(event, inner)),
@@ -239,7 +239,7 @@ function tellingLifecycle(
         type: 'tool-error',
         error: new Error(`The call was ${outcome.state}.`),
       }
-      await tell('onToolExecutionEnd', {
+      await notify('onToolExecutionEnd', {
         ...event,
         toolExecutionMs: at - startedAt,
         toolOutput: toolOutput ?? stopped,
@@ -250,14 +250,14 @@ function tellingLifecycle(
       await steps(turn)
       const all = stepsOf(turn)
       const callbacks = listeners.filter(({ isPerRun }) => !isPerRun)
-      if (all.length > 0) await tell('onEnd', toFinishEvent(turn, all, 0), callbacks)
+      if (all.length > 0) await notify('onEnd', toFinishEvent(turn, all, 0), callbacks)
       await over(turn)
     },
     async left(turn) {
       await steps(turn)
       await over(turn)
     },
-    failed: (error) => tell('onError', { callId, error }),
+    failed: (error) => notify('onError', { callId, error }),
     stopped: (turn) => abort(turn),
   }
 }

@@ -118,10 +118,10 @@ interface BegunRun extends RunParts {
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
-async function askAgent(begun: BegunRun): Promise<TurnAgent> {
+async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
   const { agents, place, reason, options, ledger, signal } = begun
   const choices = await storedChoices(options.choices, ledger.turn)
-  return agents.ask({ ...place, choices, reason }, signal)
+  return agents.resolve({ ...place, choices, reason }, signal)
 }
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
@@ -132,7 +132,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
   let prepared: PreparedCall | undefined
   const models = createModelList(agent.models)
   const steps = createStepPreparer(agent)
-  const told = createRunLifecycle({
+  const lifecycle = createRunLifecycle({
     agent: () => steps.agent,
     turn: ledger.turn,
     clock: parts.clock,
@@ -165,7 +165,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     get agent() {
       return steps.agent
     },
-    told,
+    lifecycle,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
@@ -188,11 +188,11 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
       const initialMessages = () => promptOf({ ...turn, steps: [] })
       prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
       if (steps.agent !== agent) identify()
-      await told.stepStarted(turn, prepared, namesOf(prepared.model))
+      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
     },
     async modelCall() {
       if (prepared === undefined) throw new TypeError('The step has not been prepared.')
-      const around = await told.modelCalled(prepared, namesOf(prepared.model))
+      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
       return { ...prepared, signal, files, ...(around === undefined ? {} : { around }) }
     },
   }
@@ -200,37 +200,37 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
-  let told: RunLifecycle | undefined
+  let lifecycle: RunLifecycle | undefined
   try {
-    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    const agent = begun.agents.fixed ?? (await resolveAgent(begun))
     begun.onAgent(agent)
     const run = createRun(begun, agent)
-    told = run.told
-    await told.started(run.initialPrompt)
+    lifecycle = run.lifecycle
+    await lifecycle.started(run.initialPrompt)
     const ending = await work(run, begun.force)
     const reason = why()
     if (reason !== null) await interrupted(begun, reason)
     else if (ending !== null) await end(begun, ending)
-    if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
-    else if (reason === null && ending !== null) await told.ended(begun.ledger.turn)
-    else await told.left(begun.ledger.turn)
+    if (reason?.kind === 'stop') await lifecycle.stopped(begun.ledger.turn)
+    else if (reason === null && ending !== null) await lifecycle.ended(begun.ledger.turn)
+    else await lifecycle.left(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (error instanceof FencedError) {
       begun.hooks.turnLost()
-      return told?.left(begun.ledger.turn)
+      return lifecycle?.left(begun.ledger.turn)
     }
     const reason = why() ?? { kind: 'fault', error }
     await failed(begun, reason)
-    if (reason.kind === 'fault') await told?.failed(error)
-    else if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
-    else await told?.left(begun.ledger.turn)
+    if (reason.kind === 'fault') await lifecycle?.failed(error)
+    else if (reason.kind === 'stop') await lifecycle?.stopped(begun.ledger.turn)
+    else await lifecycle?.left(begun.ledger.turn)
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. */
 async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
-  const { ledger, options, told } = run
+  const { ledger, options, lifecycle } = run
   const { toolbox, step } = run.agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
@@ -247,7 +247,8 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
-    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls') await told.steps(ledger.expected)
+    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls')
+      await lifecycle.steps(ledger.expected)
     // To wait or to end takes no time: that is still done here.
     if (next.kind === 'step' || next.kind === 'run-calls') {
       if (run.isLeaving() && hasWorked) {

@@ -1,9 +1,17 @@
-import type { LanguageModelUsage, ModelMessage, StepResult, StopCondition, ToolSet } from 'ai'
+import type {
+  LanguageModelUsage,
+  ModelMessage,
+  PrepareStepFunction,
+  StepResult,
+  StopCondition,
+  ToolSet,
+} from 'ai'
 import { type Call, isOpenCall } from '../core/call.ts'
 import type { Step, Turn } from '../core/message.ts'
 import type { Usage } from '../core/usage.ts'
 import { projectPrompt } from '../views/model-prompt.ts'
 import type { AskedModel } from './hooks.ts'
+import type { WithContext } from './lifecycle-callbacks.ts'
 import { toSdkFinishReason, toStepContent } from './step-content.ts'
 
 export type EndedStep = Extract<Step, { readonly status: 'ended' }>
@@ -109,6 +117,11 @@ function toPerformance(step: EndedStep): StepResult<ToolSet>['performance'] {
 
 const hasRun = (call: Call): call is Call & { startedAt: number; endedAt: number } =>
   !isOpenCall(call) && call.startedAt !== undefined
+
+/** As in `streamText`, with the agent's `context` as `runtimeContext`. */
+export type PrepareStep<Context = unknown> = (
+  options: WithContext<Parameters<PrepareStepFunction<ToolSet>>[0], Context>,
+) => ReturnType<PrepareStepFunction<ToolSet>>
 
 export type StopWhen = StopCondition<ToolSet> | readonly StopCondition<ToolSet>[]
 

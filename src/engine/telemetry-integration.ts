@@ -28,7 +28,7 @@ function toListener(integration: Telemetry, options: TelemetryOptions): Lifecycl
     integration[name] ?? (name === 'onStepEnd' ? integration.onStepFinish : undefined)
   return {
     isPerRun: true,
-    tell: (name, event) =>
+    notify: (name, event) =>
       heard((told: never) => methodOf(name)?.call(integration, told), toEvent(event) as never),
     inModelCall: (call, execute) =>
       integration.executeLanguageModelCall?.({

@@ -7,8 +7,7 @@ import type { Clock } from './clock.ts'
 import { callbackNames, type LifecycleCallbacks } from './lifecycle-callbacks.ts'
 import { checkAgent, settingRules } from './option-rules.ts'
 import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
-import type { PrepareStep } from './prepare-call.ts'
-import type { StopWhen } from './step-results.ts'
+import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { HoldfastOptions } from './options.ts'
 import { createToolbox, type Toolbox } from './tool-policy.ts'
 
@@ -50,7 +49,7 @@ export interface AgentSource {
   /** Whether there can be anybody who answers. */
   readonly canAnswer: boolean
   /** Rejects with an `AgentFault`, or as `signal` says if that is aborted. */
-  readonly ask: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
+  readonly resolve: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
 }
 
 /** The host's `agent` threw, took too long, or gave something that is none (AG1). `cause`: why. */
@@ -71,9 +70,9 @@ export function createAgentSource(
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.models.length > 0, ask: () => fixed }
+    return { fixed, canAnswer: fixed.models.length > 0, resolve: () => fixed }
   }
-  const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
+  const resolve = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
     const cancel = clock.after(timeoutMs, () =>
       over.reject(new Error(`The agent took longer than ${timeoutMs} ms.`)),
@@ -92,7 +91,7 @@ export function createAgentSource(
       signal?.removeEventListener('abort', onAbort)
     }
   }
-  return { fixed: undefined, canAnswer: true, ask }
+  return { fixed: undefined, canAnswer: true, resolve }
 }
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]

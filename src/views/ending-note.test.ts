@@ -16,6 +16,9 @@ const endings: readonly (readonly [TurnEnding, string | null, boolean])[] = [
   [{ kind: 'failed', error: { code: 'crash-loop', message: 'Again.' } }, 'Again.', true],
 ]
 
-test.each(endings)('[ST6 AG1 AG7] a turn that ended as %o says so', (ending, message, canContinue) => {
-  expect(endingNoteOf(ending)).toEqual(message === null ? null : { message, canContinue })
-})
+test.each(endings)(
+  '[ST6 AG1 AG7] a turn that ended as %o says so',
+  (ending, message, canContinue) => {
+    expect(endingNoteOf(ending)).toEqual(message === null ? null : { message, canContinue })
+  },
+)
