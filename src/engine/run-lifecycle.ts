@@ -233,7 +233,7 @@ function notifyingLifecycle(
       const outcome = await around()
       const at = clock.now()
       // As the call will be once its end is stored.
-      const [toolOutput] = toEnd({ ...call, ...outcome, endedAt: at } as Call)
+      const [toolOutput] = toEnd({ ...call, ...outcome, endedAt: at })
       const stopped = {
         ...toolCall,
         type: 'tool-error',
@@ -281,7 +281,7 @@ const toDefinitions = (tools: ToolSet): Promise<Record<string, unknown>[]> =>
       type: 'function',
       name,
       ...(typeof description === 'string' ? { description } : {}),
-      inputSchema: await asSchema(inputSchema).jsonSchema,
+      inputSchema: (await asSchema(inputSchema).jsonSchema) as unknown,
     })),
   )
 

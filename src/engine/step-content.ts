@@ -129,17 +129,17 @@ export function toToolCall(call: Call): Sdk<'tool-call'> {
 
 /** What came of it: a result, an error, or nothing yet. */
 export function toEnd(call: Call): ContentPart<ToolSet>[] {
-  const { toolCallId, toolName, input, dynamic, providerExecuted } = toToolCall(call)
+  const made = toToolCall(call)
+  const { toolCallId, toolName, dynamic, providerExecuted } = made
+  const input: unknown = made.input
   const head = withDefined({ toolCallId, toolName, input }, { dynamic, providerExecuted })
   switch (call.state) {
     case 'succeeded': {
       if (call.output.kind !== 'inline') return []
-      return [{ ...head, type: 'tool-result', output: call.output.value } as Sdk<'tool-result'>]
+      return [{ ...head, type: 'tool-result', output: call.output.value }]
     }
     case 'failed':
-      return [
-        { ...head, type: 'tool-error', error: call.modelError ?? call.error } as Sdk<'tool-error'>,
-      ]
+      return [{ ...head, type: 'tool-error', error: call.modelError ?? call.error }]
     default:
       return []
   }

@@ -10,9 +10,8 @@ export function integrationsOf(
 ): readonly LifecycleListener[] {
   if (telemetry?.isEnabled === false) return []
   const given = telemetry?.integrations ?? registeredTelemetry()
-  return (Array.isArray(given) ? given : [given]).map((integration) =>
-    toListener(integration, telemetry ?? {}),
-  )
+  const integrations: readonly Telemetry[] = Array.isArray(given) ? given : [given]
+  return integrations.map((integration) => toListener(integration, telemetry ?? {}))
 }
 
 /** An integration of the SDK's, told what it may know. */

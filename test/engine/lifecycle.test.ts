@@ -210,7 +210,9 @@ describe('telemetry integrations of the SDK', () => {
     await ofHoldfast({ telemetry: { integrations: hidden.callbacks, ...dark } })
     expect(hidden.told.map(([name]) => name)).toEqual(open.told.map(([name]) => name))
     expect(
-      JSON.stringify(hidden.told, (_, each) => (each instanceof Error ? each.message : each)),
+      JSON.stringify(hidden.told, (_, each: unknown) =>
+        each instanceof Error ? each.message : each,
+      ),
     ).not.toMatch(/Seen|saw|"it"|tripped|Be kind|Looks|tenant|secret/)
   })
 

@@ -179,8 +179,9 @@ describe('prepareStep', () => {
         }),
       },
       toolsContext: { look: { key: 'first' } },
-      prepareStep: ({ stepNumber }) =>
-        ({ toolsContext: { look: { key: stepNumber === 0 ? 'second' : 3 } } }) as never,
+      prepareStep: ({ stepNumber }) => ({
+        toolsContext: { look: { key: stepNumber === 0 ? 'second' : 3 } },
+      }),
     })
     const { ask } = await createFixture(script, { agent })
     const turn = await ask('go')
