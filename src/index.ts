@@ -178,6 +178,7 @@ export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
+  WithContext,
 } from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,

@@ -64,6 +64,8 @@ export class HoldfastError extends Error {
 }
 
 export interface HoldfastErrorOptions extends ErrorOptions {
+  /** Whether the same may succeed later. @default false */
   readonly isTemporary?: boolean
+  /** Whether what was asked for may have happened all the same. @default false */
   readonly isInDoubt?: boolean
 }

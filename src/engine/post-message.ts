@@ -63,7 +63,7 @@ export type PostedMessage = {
 
 /** The options of `post`. */
 export interface PostOptions extends ThreadScope {
-  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. */
+  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. @default nothing is made: `no-thread` */
   readonly create?: { readonly ownerId: string; readonly title?: string }
 }
 

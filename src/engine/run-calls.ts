@@ -68,7 +68,9 @@ async function runCall(run: Run, call: Call): Promise<void> {
         output,
       }),
   }
-  const returned = await run.hooks.inside({ callId }, () => executeTool(work))
+  const returned = await run.hooks.inside({ callId }, () =>
+    run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
+  )
   const outcome = await withStoredFiles(run, returned)
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.

@@ -39,14 +39,21 @@ export async function runStep(
   let attempt: StepAttempt = withDefined({ index, isBegun: false }, { resumes })
   for (;;) {
     const current = attempt
+    // What the model is sent must be durable before it is sent (CL3).
+    await run.ledger.commit()
+    await run.prepareStep()
     const ended = run.hooks.stepStarted(current.index, run.model)
     try {
       const { limit, ...end } = await run.hooks.inside({ step: current.index }, () =>
         streamStep(run, current),
       )
       ended(end)
+      await run.lifecycle.modelEnded(run.ledger.expected)
       return limit
     } catch (thrown) {
+      if (!run.signal.aborted) {
+        await run.lifecycle.stepFailed(thrown instanceof ModelFailure ? thrown.cause : thrown)
+      }
       ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
       if (!(thrown instanceof ModelFailure)) throw thrown
       const next = replaceModel(run, current, thrown.cause)
@@ -66,8 +73,6 @@ async function streamStep(
     turnId: run.turnId,
     at: run.clock.now(),
   })
-  // What the model is sent must be durable before it is sent (CL3).
-  await run.ledger.commit()
   const { modelId } = run.model
   const begin = (step: number) =>
     run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))

@@ -47,6 +47,7 @@ export interface RecordingProxyOptions extends HandlerOptions {
    * @default 'ledger'
    */
   readonly history?: ForwardedHistory
+  /** How the backend is asked. @default the platform's `fetch` */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 

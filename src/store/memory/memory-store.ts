@@ -24,10 +24,12 @@ import {
 } from './memory-thread.ts'
 
 export interface MemoryStoreOptions {
+  /** By which leases run out. @default a clock that does not jump */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default not known
    */
   readonly isAlive?: IsHolderAlive
 }

@@ -62,7 +62,7 @@ export interface PostgresStoreOptions {
    * @default 5000
    */
   readonly statementTimeoutMs?: number
-  /** Told of faults that no verb can tell, such as a lost connection that was idle. */
+  /** Told of faults that no verb can tell, such as a lost connection that was idle. @default nobody is told */
   readonly onError?: (error: unknown) => void
 }
 

@@ -30,15 +30,17 @@ import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
+  /** By which leases run out. @default Date.now */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default asks the operating system
    */
   readonly isAlive?: IsHolderAlive
-  /** How often to look for changes by other processes, while somebody watches. */
+  /** How often to look for changes by other processes, while somebody watches. @default 50 */
   readonly pollMs?: number
-  /** How long to wait for another process that is writing. */
+  /** How long to wait for another process that is writing; then the write fails, and is tried again. @default 1,500 */
   readonly busyTimeoutMs?: number
 }
 
