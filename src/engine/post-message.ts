@@ -195,7 +195,12 @@ function parseAssistantParts(given: Json): readonly (OldText | ItemPart)[] {
       plainContext(0, () => {}),
     )
     if (part.type === 'unreadable') throw bad(`parts[${index}]: ${part.why}.`)
-    if (part.type === 'call' || part.type === 'answer' || part.type === 'step-start') {
+    if (
+      part.type === 'call' ||
+      part.type === 'answer' ||
+      part.type === 'step-start' ||
+      part.type === 'steering'
+    ) {
       const type = isJsonObject(value) && typeof value.type === 'string' ? value.type : ''
       throw bad(`parts[${index}]: a part of the type "${type}" cannot be posted.`)
     }

@@ -13,6 +13,7 @@ import {
 } from '../core/lifecycle.ts'
 import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { foldQueueEvents, type InputQueue, isAboutQueue } from '../core/queue.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
 import { toSnapshot } from './turn-snapshot.ts'
@@ -26,6 +27,12 @@ export interface Append {
   readonly expectedSeq?: Seq
   /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
+   * may be one of them.
+   * @default none
+   */
+  readonly queue?: InputQueue
   /**
    * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
    * that exists and is another owner's is none to this append.
@@ -50,6 +57,8 @@ export interface PlannedCommit {
   readonly title: string | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
   readonly activityAt: number | null
+  /** The inputs that wait once this is stored; null: as before. */
+  readonly queue: InputQueue | null
   readonly newMessages: readonly NewMessageRow[]
   readonly changedMessages: readonly ChangedMessageRow[]
   readonly batches: readonly PlannedBatch[]
@@ -130,6 +139,7 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     size: events.length,
     title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    queue: planQueue(append),
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
@@ -142,6 +152,15 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'turn-started',
   'turn-ended',
 ])
+
+function planQueue({ queue, events }: Append): InputQueue | null {
+  if (queue === undefined && events.some(isAboutQueue)) {
+    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+  }
+  const before = queue ?? []
+  const after = foldQueueEvents(before, events)
+  return after === before ? null : after
+}
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
 function findIllegal(
@@ -316,6 +335,11 @@ function planBatches(
         break
       case 'messages-retired':
       case 'thread-renamed':
+      case 'input-queued':
+      case 'input-revised':
+      case 'input-withdrawn':
+      case 'queue-held':
+      case 'queue-released':
         encoder.add(event, null, seq)
         break
       default:

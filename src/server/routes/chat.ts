@@ -157,7 +157,7 @@ export async function toSend(
 }
 
 const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {
-  const text = userTextOf({ ...message, role: 'user', seq: 0, createdAt: 0 }).trim()
+  const text = userTextOf(message).trim()
   const line = text.replace(/\s+/g, ' ')
   return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }

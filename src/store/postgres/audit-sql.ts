@@ -11,7 +11,7 @@ export function createAuditSql(schema: string) {
     AND m.message_id = ${row}.message_id AND m.role = 'assistant'`
   return {
     scans: {
-      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, CASE WHEN lease_turn IS NOT NULL THEN
+      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
             'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
@@ -52,6 +52,7 @@ export function createAuditSql(schema: string) {
       `SELECT seq FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
     ),
     setSeq: statement('set-seq', `UPDATE ${schema}.threads SET seq = $2 WHERE id = $1`),
+    setQueue: statement('set-queue', `UPDATE ${schema}.threads SET queue = $2 WHERE id = $1`),
     /** Every row that has a number from the first to the last, or names one of the turns. */
     readEvents: statement(
       'read-events',

@@ -21,9 +21,13 @@ export async function rewriteThread(
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
     // Whoever appends finds this row locked, and then the thread rewritten.
-    const [row] = await run<{ readonly seq: Seq; readonly isHeld: boolean }>(lock, [threadId])
+    const [row] = await run<{
+      readonly seq: Seq
+      readonly isHeld: boolean
+      readonly hasQueue: boolean
+    }>(lock, [threadId])
     if (row === undefined || row.seq !== expectedSeq) return 'stale'
-    if (row.isHeld) return 'leased'
+    if (row.isHeld || row.hasQueue) return 'leased'
     for (const statement of deleteFrom) await run(statement, [threadId, from])
     let { seq } = row
     for (const result of await createCommitWriter(run, schema)(commits)) {
@@ -37,7 +41,8 @@ export async function rewriteThread(
 const rewriteStatements = (schema: string) => ({
   lock: statement(
     'lock-for-rewrite',
-    `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld"
+    `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld",
+       queue <> '[]' AS "hasQueue"
      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
   ),
   /** Calls first: which are to go is seen from the messages. */

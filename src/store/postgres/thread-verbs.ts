@@ -10,7 +10,13 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
-import { toMetadataText, toThreadRecord, type StoredThreadRow } from '../thread-row.ts'
+import {
+  type ListedThreadRow,
+  type StoredThreadRow,
+  toListedThread,
+  toMetadataText,
+  toThreadRecord,
+} from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
 import type { Statement } from './statement.ts'
@@ -55,8 +61,8 @@ export function createThreadVerbs(
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<StoredThreadRow>(statements.listThreads, values)
-      return { threads: found.slice(0, limit).map(toThreadRecord), hasMore: found.length > limit }
+      const found = await run<ListedThreadRow>(statements.listThreads, values)
+      return { threads: found.slice(0, limit).map(toListedThread), hasMore: found.length > limit }
     },
 
     /**
@@ -79,8 +85,11 @@ export function createThreadVerbs(
       return row.isSet ? ('set' as const) : ('stale' as const)
     },
 
-    async requestStop(id: ThreadId): Promise<StopRequest & { readonly seq?: Seq }> {
-      const [row] = await run<StopRow>(statements.requestStop, [id])
+    async requestStop(
+      id: ThreadId,
+      only?: MessageId,
+    ): Promise<StopRequest & { readonly seq?: Seq }> {
+      const [row] = await run<StopRow>(statements.requestStop, [id, only ?? null])
       if (row === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = row
       return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
@@ -113,10 +122,13 @@ export function createThreadStatements(schema: string) {
          VALUES ($1, $2, $3, $4::bigint, $4, $5)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
-       SELECT ${columns}, true AS "isNew" FROM created
-       UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,
+       SELECT ${columns}, queue, true AS "isNew" FROM created
+       UNION ALL SELECT ${columns}, queue, false FROM ${schema}.threads WHERE id = $1`,
     ),
-    readThread: statement('read-thread', `SELECT ${columns} FROM ${schema}.threads WHERE id = $1`),
+    readThread: statement(
+      'read-thread',
+      `SELECT ${columns}, queue FROM ${schema}.threads WHERE id = $1`,
+    ),
     readSeqs: statement(
       'read-seqs',
       `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
@@ -150,7 +162,8 @@ export function createThreadStatements(schema: string) {
       'request-stop',
       `WITH stopped AS (
          UPDATE ${schema}.threads SET stop_fence = fence
-         WHERE id = $1 AND lease_holder IS NOT NULL RETURNING id, lease_turn, fence, seq
+         WHERE id = $1 AND lease_holder IS NOT NULL AND ($2::text IS NULL OR lease_turn = $2)
+         RETURNING id, lease_turn, fence, seq
        )
        SELECT s.lease_turn AS "turnId", s.fence, s.seq
        FROM ${schema}.threads t LEFT JOIN stopped s ON true WHERE t.id = $1`,

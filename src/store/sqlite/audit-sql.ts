@@ -5,7 +5,7 @@ const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.
 
 export const auditSql = {
   scans: {
-    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, lease_holder AS holder,
+    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, queue, lease_holder AS holder,
       lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
       NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq,

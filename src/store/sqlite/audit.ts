@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { MessageId } from '../../core/ids.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
 import { type AuditSource, type AuditTables, mergeAuditRows } from '../audit-rows.ts'
 import { isHeld, type LeaseClock } from '../lease.ts'
@@ -16,7 +16,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
-import { type StoredThreadRow, toThreadRecord } from '../thread-row.ts'
+import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import { auditSql } from './audit-sql.ts'
 import { iterateRows } from './iterate-rows.ts'
 import type { ThreadKey } from './ledger-row.ts'
@@ -189,7 +189,7 @@ function write(
   thread: ThreadKey,
   name: string,
   at: number,
-  { removed, added, seq, records }: RowWrites,
+  { removed, added, seq, queue, records }: RowWrites,
 ): void {
   for (const table of ledgerTables) {
     const remove = db.prepare(`DELETE FROM ${table} WHERE thread = ? AND ${rowKeys[table]} = ?`)
@@ -200,11 +200,12 @@ function write(
     }
   }
   if (seq !== null) db.prepare('UPDATE threads SET seq = ? WHERE thread = ?').run(seq, thread)
+  if (queue !== null) db.prepare('UPDATE threads SET queue = ? WHERE thread = ?').run(queue, thread)
   db.exec(auditSql.createRecord)
   const record = db.prepare(auditSql.record)
   for (const { problem, note, before } of records) record.run(at, name, problem, note, before)
 }
 
-function* threadsOf(rows: Iterable<unknown>): Generator<ThreadRecord> {
-  for (const row of rows) yield toThreadRecord(row as StoredThreadRow)
+function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
+  for (const row of rows) yield toListedThread(row as ListedThreadRow)
 }

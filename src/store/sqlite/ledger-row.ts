@@ -8,6 +8,7 @@ export type ThreadKey = number
 /** What an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
+  readonly hasQueue: 0 | 1
 }
 
 /** A thread as reads of what is in it need it. */
@@ -18,6 +19,8 @@ export interface LedgerThreadRecord {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
 }
 
 export interface HeldLeaseRow {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { StoredThreadRow } from '../thread-row.ts'
+import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type {
   BatchRecord,
@@ -46,7 +46,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], StoredThreadRow>(
+    listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
@@ -92,6 +92,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -138,6 +139,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         threadSeq: Seq
         incarnation: string
         threadMark: string
+        queue: string
       }
     >(sql.findTurn),
     readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
