@@ -149,7 +149,7 @@ export type ThreadEventBody =
       readonly before?: MessageId | null
     }
   | { readonly type: 'input-withdrawn'; readonly messageId: MessageId }
-  /** Whatever waits is kept until a person releases it (IN5); an interrupt is not. */
+  /** Whatever waits is kept until a person releases it (IN5). */
   | { readonly type: 'queue-held' }
   | { readonly type: 'queue-released' }
 

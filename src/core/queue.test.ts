@@ -57,9 +57,10 @@ describe('the queue of a thread', () => {
     expect(moved(id(9))).toEqual([id(1), id(3), id(2)])
   })
 
-  test('[IN5] a stop holds what waits, but not an interrupt; a release sends all of it on', () => {
+  test('[IN5] what is held waits for a release, and interrupts nothing any more', () => {
     const held = fold([queued(1), queued(2, 'interrupt'), { type: 'queue-held', at }])
-    expect(names(held)).toEqual([id(2), `${id(1)}!`])
+    expect(names(held)).toEqual([`${id(2)}!`, `${id(1)}!`])
+    expect(held.map(({ mode }) => mode)).toEqual(['queue', 'queue'])
     expect(names(fold([{ type: 'queue-released', at }], held))).toEqual([id(2), id(1)])
   })
 
@@ -88,7 +89,8 @@ describe('the queue of a thread', () => {
   test.each(Array.from({ length: 50 }, (_, seed) => seed))(
     '[IN2] after any events each input that came waits, left once, or was never there (seed %i)',
     (seed) => {
-      const { int: pick } = createRandom(seed)
+      const random = createRandom(seed)
+      const pick = (below: number) => random.int(below)
       const accepted = new Set<MessageId>()
       const gone = new Set<MessageId>()
       let queue: InputQueue = []

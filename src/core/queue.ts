@@ -2,7 +2,7 @@ import { assertNever } from './assert-never.ts'
 import type { Change } from './fold-thread.ts'
 import type { NewEvent } from './event.ts'
 import type { MessageId } from './ids.ts'
-import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import { isJsonObject, type Json } from './json.ts'
 import type { Turn, UserPart } from './message.ts'
 
 /**
@@ -48,9 +48,10 @@ export function foldQueue(queue: InputQueue, event: QueueEvent): InputQueue {
     case 'input-revised':
       return revise(queue, event)
     case 'input-withdrawn':
-    case 'message-added':
     case 'input-joined':
       return withoutInput(queue, event.messageId)
+    case 'message-added':
+      return beginTurn(queue, event.messageId)
     case 'queue-held':
       return holdAll(queue)
     case 'queue-released':
@@ -120,13 +121,18 @@ function insert(queue: InputQueue, input: QueuedInput): InputQueue {
   return at === -1 ? [...queue, input] : queue.toSpliced(at, 0, input)
 }
 
-/** An input that interrupts is on its way already: what is stopped for it cannot be taken back. */
-function holdAll(queue: InputQueue): InputQueue {
-  const holds = ({ held, mode }: QueuedInput) => !held && mode !== 'interrupt'
-  return queue.some(holds)
-    ? queue.map((input) => (holds(input) ? { ...input, held: true } : input))
-    : queue
+/** The turn that an input was to steer is over, so it is answered in its own. */
+function beginTurn(queue: InputQueue, id: MessageId): InputQueue {
+  const others = withoutInput(queue, id)
+  if (others === queue) return queue
+  return others.map((input) => (input.mode === 'steer' ? { ...input, mode: 'queue' } : input))
 }
+
+/** What they were to steer or to interrupt is over: they are answered in their turn when they are released. */
+const holdAll = (queue: InputQueue): InputQueue =>
+  queue.every(({ held }) => held)
+    ? queue
+    : queue.map((input) => (input.held ? input : { ...input, mode: 'queue', held: true }))
 
 function revise(
   queue: InputQueue,
@@ -175,8 +181,8 @@ export function parseQueue(value: unknown): InputQueue {
 const modes: ReadonlySet<unknown> = new Set<InputMode>(['queue', 'steer', 'interrupt'])
 
 function toQueuedInput(value: unknown): readonly QueuedInput[] {
-  if (!isJsonObject(value as Json)) return []
-  const { id, mode, parts, metadata, choices, held, at } = value as JsonObject
+  if (!isJsonObject(value)) return []
+  const { id, mode, parts, metadata, choices, held, at } = value
   if (typeof id !== 'string' || !modes.has(mode) || !Array.isArray(parts)) return []
   return [
     {

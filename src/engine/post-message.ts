@@ -117,10 +117,14 @@ export async function postMessage(
       if (last.progress.status === 'running') await takeOver(engine, threadId)
       return { kind: 'run-active', turnId: last.id }
     }
+    const { queue = [] } = latest ?? {}
+    // One that waits gets its place when its turn comes.
+    if (queue.some((input) => input.id === id)) throw conflict()
     const result = await engine.append({
       threadId,
       events,
       expectedSeq: latest?.seq ?? 0,
+      queue,
       ...(create === undefined ? {} : { create: { ...create, at } }),
     })
     switch (result.kind) {
