@@ -23,7 +23,7 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { ThreadRecord } from './core/thread.ts'
+export type { ListedThread, ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export {
   type Agent,

@@ -18,6 +18,10 @@ export type ErrorCode =
   | 'other-history'
   /** An id is in use for something else. */
   | 'conflict'
+  /** As many inputs wait in a thread as may (IN6). */
+  | 'queue-full'
+  /** An input that was to be changed no longer waits: it is being answered, or was (IN2). */
+  | 'input-taken'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'

@@ -223,7 +223,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       // Some thread was deleted, and nobody can say which: the leases do.
       if (threadId === null) void heartbeat()
       if (stop !== true || threadId === null) return
-      engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+      // It may come late, when the next turn of the thread runs: whom the stop was meant for is in the lease.
+      const live = engine.runs.get(threadId)
+      live?.ledger.renew(chosen.leaseMs).catch((error: unknown) => {
+        if (isRunLost(error)) live.run.interrupt({ kind: 'fault', error })
+      })
     },
     () => engine.runs.keys(),
   )
@@ -287,7 +291,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       const finished = new AbortController()
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
-      for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      engine.handOver()
       committer.stopWaiting()
       await settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.

@@ -193,6 +193,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxTakeovers: wholeNumber(0, 1_000_000, '5'),
   recovery: oneOfWords(['continue', 'end'], '"continue"'),
   unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
+  whenBusy: oneOfWords(['queue', 'steer', 'interrupt', 'reject'], '"queue"'),
   files: record('an object of options for files', 'the store’s own file store'),
   holder: text('the process, as the store knows it'),
   clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),

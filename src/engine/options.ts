@@ -9,6 +9,7 @@ import type { Clock } from './clock.ts'
 import type { FileOptions } from './file-options.ts'
 import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
+import type { WhenBusy } from '../protocol/chat-body.ts'
 
 /**
  * What `createHoldfast` takes. The options of an `Agent` (`model`, `tools`, `temperature` …) given here are short for an `agent`
@@ -111,6 +112,12 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly recovery?: 'continue' | 'end'
   /** A call that started and whose end nobody saw: a person says how it ended, or the model is told that nobody knows. @default 'wait' */
   readonly unknownOutcome?: 'wait' | 'tell-model'
+  /**
+   * What becomes of a message that arrives while a turn runs, where its request does not say (IN1). `queue`: it is answered
+   * in its turn. `steer`: it joins the turn at its next step. `interrupt`: the turn is stopped for it. `reject`: it is refused.
+   * @default 'queue'
+   */
+  readonly whenBusy?: WhenBusy
 
   /**
    * For loops of the host's own: a turn that `record` stored waited for approvals or for the client, and
@@ -164,6 +171,7 @@ export type EngineOptions = Required<
     | 'handOverGraceMs'
     | 'recovery'
     | 'unknownOutcome'
+    | 'whenBusy'
   >
 > & {
   readonly toolTimeoutMs: number | undefined
@@ -201,5 +209,6 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     handOverGraceMs: options.handOverGraceMs ?? 2_000,
     recovery: options.recovery ?? 'continue',
     unknownOutcome: options.unknownOutcome ?? 'wait',
+    whenBusy: options.whenBusy ?? 'queue',
   }
 }

@@ -8,19 +8,23 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { InputQueue } from '../core/queue.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
 import type { AgentReason } from './agent.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
 import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
+import { endRun } from './end-run.ts'
 import { createFileLoader } from './file-loader.ts'
 import type { EngineFiles } from './files.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
 import { createModelList, namesOf } from './model-list.ts'
-import { nextOptions, planNext } from './plan-next.ts'
+import { canJoin, planJoin } from './plan-end.ts'
+import { isSteered, nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
 import { createPromptFiles } from './prompt-files.ts'
 import { createStepPreparer } from './prepare-call.ts'
@@ -212,12 +216,12 @@ async function drive(begun: BegunRun, why: () => Interruption | null): Promise<v
     const run = createRun(begun, agent)
     lifecycle = run.lifecycle
     await lifecycle.started(run.initialPrompt)
-    const ending = await work(run, begun.force)
-    const reason = why()
+    const done = await work(run, begun.force)
+    const reason = done === 'ended' ? null : why()
     if (reason !== null) await interrupted(begun, reason)
-    else if (ending !== null) await end(begun, ending)
+    else if (done !== 'ended' && done !== null) await end(begun, done)
     if (reason?.kind === 'stop') await lifecycle.stopped(begun.ledger.turn)
-    else if (reason === null && ending !== null) await lifecycle.ended(begun.ledger.turn)
+    else if (reason === null && done !== null) await lifecycle.ended(begun.ledger.turn)
     else await lifecycle.left(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
@@ -233,8 +237,8 @@ async function drive(begun: BegunRun, why: () => Interruption | null): Promise<v
   }
 }
 
-/** Null: the turn waits for a person, and the lease has been given back. */
-async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
+/** Null: the turn waits for a person, and the lease has been given back. `ended`: its end is stored. */
+async function work(run: Run, force: boolean): Promise<TurnEnding | 'ended' | null> {
   const { ledger, options, lifecycle } = run
   const { toolbox, step } = run.agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
@@ -249,6 +253,8 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   // Each process brings the run on a little, however short its time: else it could be handed round for ever.
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
+  const stepResults = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
+  const isSpent = () => isToStop(step.stopWhen, stepResults, stepsBefore)
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
@@ -266,10 +272,9 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
       case 'step': {
         // A step that broke off is finished; what a condition may end is the turn behind a step that was.
         const isNext = !forced && ledger.expected.steps.at(-1)?.status === 'ended'
-        const steps = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
-        if (isNext && (await isToStop(step.stopWhen, steps, stepsBefore))) {
-          return { kind: 'step-limit' }
-        }
+        const isAwaited = isSteered(ledger.expected)
+        if (isNext && !isAwaited && (await isSpent())) return { kind: 'step-limit' }
+        if (isNext && (await joinInputs(run))) break
         forced = false
         const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -286,15 +291,27 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
         const { turnId } = run
         const paused = { type: 'turn-paused', turnId, at: run.clock.now(), waitingFor } as const
         // Somebody may have decided just now: then there is more to do, not something to wait for.
-        const stillWaits = (turn: Turn) => (plan(turn).kind === 'wait' ? [paused] : null)
-        if (await ledger.commitIfCurrent(stillWaits, 'release')) {
+        const stillWaits = (turn: Turn) =>
+          plan(turn).kind === 'wait' ? { events: [paused] } : null
+        if ((await ledger.commitIfCurrent(stillWaits, 'release')) !== null) {
           run.hooks.turnPaused(waitingFor)
           return null
         }
         break
       }
       case 'end': {
-        if (!forced) return next.ending
+        const { ending } = next
+        if (!forced) {
+          if (!canGoOn(ending) || (await isSpent())) return ending
+          if (await joinInputs(run)) break
+          // What steers may come until the end is stored: then the turn goes on (IN3).
+          const { maxSteps } = options
+          const unless = (turn: Turn, queue: InputQueue) => canJoin(turn, queue, maxSteps)
+          if (run.signal.aborted || (await end(run, ending, unless))) {
+            return run.ledger.turn.progress.status === 'ended' ? 'ended' : ending
+          }
+          break
+        }
         forced = false
         const limit = await runStep(run, ledger.expected.steps.length)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -307,6 +324,21 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | null> {
   return null
 }
 
+/** An ending behind which the turn goes on for what a person said meanwhile (IN3). */
+const canGoOn = ({ kind }: TurnEnding): boolean => kind === 'completed' || kind === 'no-answer'
+
+/** Lets inputs that steer join at a step boundary. False: none does, or somebody was quicker; look again. */
+async function joinInputs({ ledger, options, clock }: Run): Promise<boolean> {
+  const { maxSteps } = options
+  if (!canJoin(ledger.expected, ledger.queue, maxSteps)) return false
+  await ledger.commitIfCurrent(
+    (turn, queue) =>
+      canJoin(turn, queue, maxSteps) ? { events: planJoin(turn, queue, clock.now()) } : null,
+    'go-on',
+  )
+  return true
+}
+
 const toStepCount = ({ steps }: Turn): number =>
   steps.filter(({ status }) => status === 'ended').length
 
@@ -316,23 +348,25 @@ function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
   return { type: 'call-settled', turnId: run.turnId, at: run.clock.now(), callId, outcome }
 }
 
-/** Says the end, and gives the lease back with it. */
-export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
-  const { ledger } = run
+/** Says the end. False: there is something to do instead. */
+async function end(
+  run: EndableRun,
+  ending: TurnEnding,
+  unless?: (turn: Turn, queue: InputQueue) => boolean,
+): Promise<boolean> {
   // What a provider runs may have no result when all else is said and done: nothing stopped then (ST3a).
   const isDone = ending.kind === 'completed' || ending.kind === 'no-answer'
   const outcomeOf = (call: Call): CallOutcome =>
     isDone ? { state: 'interrupted', cause: 'no-result' } : outcomeAtEnd(ending, call)
   const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now(), outcomeOf)
-  // A decision may come in just before the end: then the end is planned anew, with it.
-  while (!(await ledger.commitIfCurrent(plan, 'release')));
-  run.hooks.turnEnded(ending, run.ledger.turn)
+  return endRun(run, withDefined({ ending, plan }, { unless }))
 }
 
 async function interrupted(run: BegunRun, reason: Interruption): Promise<void> {
   switch (reason.kind) {
     case 'stop':
-      return end(run, { kind: 'stopped' })
+      await end(run, { kind: 'stopped' })
+      return
     case 'hand-over':
       // What was received is kept, and the lease is over at once: anyone may carry on. That it was given back is
       // stored, or a row of deployments would pass for a turn that kills its processes (AG7).

@@ -72,6 +72,8 @@ export function sortContent(content: readonly ContentPart<ToolSet>[]): Said {
 
 function toSpoken(part: Step['parts'][number]): ContentPart<ToolSet>[] {
   if (part.type === 'call') return [toToolCall(part)]
+  // What a person said is no content of the model's.
+  if (part.type === 'steering') return []
   if (!('text' in part)) return toItem(part)
   const { type, text, providerMetadata } = part
   if (text === '' && providerMetadata === undefined) return []

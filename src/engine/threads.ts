@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -59,7 +59,7 @@ export interface ThreadsQuery {
 
 /** One page of threads, newest activity first. */
 export interface ThreadsPage {
-  readonly results: readonly ThreadRecord[]
+  readonly results: readonly ListedThread[]
   /** For the next page; null at the end. */
   readonly nextCursor: string | null
   readonly hasMore: boolean
@@ -201,7 +201,7 @@ async function findMatching(
   { ownerId, limit, before }: Parameters<Store['listThreads']>[0],
   wanted: JsonObject,
 ): ReturnType<Store['listThreads']> {
-  const found: ThreadRecord[] = []
+  const found: ListedThread[] = []
   let from = before
   for (;;) {
     const page = await store.listThreads({ ownerId, limit: atOnce, before: from })
@@ -217,7 +217,7 @@ async function findMatching(
   }
 }
 
-const hasMetadata = ({ metadata }: ThreadRecord, wanted: JsonObject): boolean =>
+const hasMetadata = ({ metadata }: ListedThread, wanted: JsonObject): boolean =>
   Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(metadata, key) && sameJson(metadata[key], value),
   )
@@ -251,7 +251,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
 }
 
 /** Somebody else may be deleting them. */
-async function isGoing(store: Store, threads: readonly ThreadRecord[]): Promise<boolean> {
+async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<boolean> {
   const [first] = threads
   return first === undefined || (await store.readThread(first.id)) === null
 }

@@ -16,6 +16,8 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   backend: 502,
   'other-history': 409,
   conflict: 409,
+  'queue-full': 429,
+  'input-taken': 409,
   'thread-not-found': 404,
   'message-not-found': 404,
   'call-not-found': 404,

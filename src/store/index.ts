@@ -2,7 +2,7 @@ import '../assert-node.ts'
 export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
 export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 export type { CallLifecycle } from '../core/lifecycle.ts'
-export type { ThreadRecord } from '../core/thread.ts'
+export type { ListedThread, ThreadRecord } from '../core/thread.ts'
 export { changedThreads, commitGroup } from './commit-group.ts'
 export type { EventBatch } from './event-batch.ts'
 export {

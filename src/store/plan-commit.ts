@@ -13,8 +13,15 @@ import {
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
+import {
+  callsOf,
+  type Turn,
+  type TurnStatus,
+  type UserMessage,
+  type UserPart,
+} from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { foldQueueEvents, type InputQueue, isAboutQueue } from '../core/queue.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
 import { toSnapshot } from './turn-snapshot.ts'
@@ -28,6 +35,12 @@ export interface Append {
   readonly expectedSeq?: Seq
   /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
+   * may be one of them.
+   * @default none
+   */
+  readonly queue?: InputQueue
   /**
    * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
    * that exists and is another owner's is none to this append.
@@ -52,6 +65,8 @@ export interface PlannedCommit {
   readonly title: string | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
   readonly activityAt: number | null
+  /** The inputs that wait once this is stored; null: as before. */
+  readonly queue: InputQueue | null
   readonly newMessages: readonly NewMessageRow[]
   readonly changedMessages: readonly ChangedMessageRow[]
   readonly batches: readonly PlannedBatch[]
@@ -134,6 +149,7 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     size: events.length,
     title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    queue: planQueue(append),
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
@@ -151,13 +167,28 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
 function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
   const named = new Set<FileId>()
   for (const event of events) {
-    if (event.type !== 'message-added') continue
-    for (const part of event.parts) {
+    for (const part of partsIn(event)) {
       const id = part.type === 'file' ? fileIdOf(part.url) : undefined
       if (id !== undefined) named.add(id)
     }
   }
   return [...named]
+}
+
+/** A file is kept from the moment on at which the message that names it waits. */
+function partsIn(event: NewEvent): readonly UserPart[] {
+  if (event.type === 'message-added' || event.type === 'input-joined') return event.parts
+  if (event.type === 'input-queued') return event.input.parts
+  return event.type === 'input-revised' ? (event.parts ?? []) : []
+}
+
+function planQueue({ queue, events }: Append): InputQueue | null {
+  if (queue === undefined && events.some(isAboutQueue)) {
+    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+  }
+  const before = queue ?? []
+  const after = foldQueueEvents(before, events)
+  return after === before ? null : after
 }
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
@@ -330,6 +361,11 @@ function planBatches(
         break
       case 'messages-retired':
       case 'thread-renamed':
+      case 'input-queued':
+      case 'input-revised':
+      case 'input-withdrawn':
+      case 'queue-held':
+      case 'queue-released':
         encoder.add(event, null, seq)
         break
       default:

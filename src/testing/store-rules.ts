@@ -11,6 +11,7 @@ import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
 import { retireRules } from './store-rules/retire-rules.ts'
 import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
+import { queueRules } from './store-rules/queue-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
 import { snapshotRules } from './store-rules/snapshot-rules.ts'
@@ -35,6 +36,7 @@ export const storeRules: readonly StoreRule[] = [
   ...leaseRules,
   ...runRules,
   ...stopRules,
+  ...queueRules,
   ...snapshotRules,
   ...pageRules,
   ...retireRules,

@@ -70,6 +70,7 @@ type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
 const none: Rows = {
   title: null,
   activityAt: null,
+  queue: null,
   newMessages: [],
   changedMessages: [],
   batches: [],

@@ -5,6 +5,7 @@ import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -66,6 +67,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       updatedAt: at,
       seq: 0,
       activity: nextActivity(),
+      queue: [],
     },
     messages: [],
     events: [],
@@ -106,7 +108,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     async listThreads({ ownerId, limit, before }) {
       open()
       const mine = [...threads.values()]
-        .map(({ thread }) => thread)
+        .map(({ thread: { queue: _, ...thread } }): ListedThread => thread)
         .filter((thread) => thread.ownerId === ownerId)
         .filter((thread) => before === null || thread.activity < before)
         .sort((left, right) => right.activity - left.activity)
@@ -157,7 +159,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
       if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
-      if (isHeld(stored.head, { now, isAlive })) return 'leased'
+      if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
       // Of a copy, which takes the place of the thread when all of it is written.
       const copy: MemoryThread = {
         ...stored,
@@ -190,7 +192,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const running = stored.messages.findLast(
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
-      const { ownerId, seq } = stored.thread
+      const { ownerId, seq, queue } = stored.thread
       const { incarnation } = stored.head
       const newest = stored.messages.at(-1)
       const inside = shown
@@ -209,6 +211,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         hasMore: shown.length > messages.length,
         ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
+        queue,
       }
     },
 
@@ -219,9 +222,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
       const changes = fitBytes(within, maxBytes)
-      const { seq } = stored.thread
+      const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
-      return { seq, reached, changes, incarnation: stored.head.incarnation }
+      return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
     },
 
     async readPlace(threadId, seq) {
@@ -243,8 +246,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
-        const { ownerId, seq } = stored.thread
-        return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results) }
+        const { ownerId, seq, queue } = stored.thread
+        return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },
@@ -255,21 +258,21 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const entry of stored?.messages ?? []) {
         if (stored === undefined || 'user' in entry) continue
         const turn = readMemoryMessage(stored, entry) as Turn
-        const { ownerId, seq } = stored.thread
+        const { ownerId, seq, queue } = stored.thread
         for (const call of callsOf(turn)) {
           if (call.id !== callId) continue
-          return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results), call }
+          return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null
     },
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = stored.head
-      if (turnId === null) return { kind: 'idle' }
+      if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' }
       stored.head = { ...stored.head, stopFence: fence }
       notifications.post([{ threadId, seq, stop: true }])
       return { kind: 'requested', turnId, fence }

@@ -1,3 +1,4 @@
+import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
@@ -50,7 +51,7 @@ const columns = (list: string): readonly Column[] =>
   })
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
-  mark text, lease text, fence bigint, holder text, turn text, ms bigint`)
+  mark text, queue text, lease text, fence bigint, holder text, turn text, ms bigint`)
 const createColumns = columns('owner text, first_title text, made_at bigint')
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
@@ -88,6 +89,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          seq = t.seq + i.size,
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
+         queue = coalesce(i.queue, t.queue),
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
            ELSE nextval('${schema}.activity') END,
@@ -111,11 +113,11 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     ...(isMultiTable
       ? [
           `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark,
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
                fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
-               CASE WHEN i.size > 0 THEN i.mark ELSE '' END,
+               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -272,7 +274,7 @@ export function commitValues(
 }
 
 const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unknown[] => {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue } = commit
   return [
     append.threadId,
     append.expectedSeq ?? null,
@@ -280,6 +282,7 @@ const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unkno
     title === null ? null : toPlainText(title),
     activityAt,
     markOf(commit),
+    queue === null ? null : toQueueText(queue),
     ...leaseValues(append.lease),
     ...(tables === 'all' ? createValues(append.create) : []),
   ]

@@ -185,8 +185,8 @@ export function postgres(
       }
     },
 
-    async requestStop(threadId) {
-      const { seq, ...request } = await threads.requestStop(threadId)
+    async requestStop(threadId, only) {
+      const { seq, ...request } = await threads.requestStop(threadId, only)
       if (seq !== undefined) publish([{ threadId, seq, stop: true }])
       return request
     },

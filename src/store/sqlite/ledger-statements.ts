@@ -4,7 +4,7 @@ import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.t
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
-import type { StoredThreadRow } from '../thread-row.ts'
+import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
@@ -41,7 +41,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], StoredThreadRow>(
+    listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
@@ -87,6 +87,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -133,6 +134,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         threadSeq: Seq
         incarnation: string
         threadMark: string
+        queue: string
       }
     >(sql.findTurn),
     readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
@@ -208,6 +210,7 @@ export type ThreadKey = number
 /** What an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
+  readonly hasQueue: 0 | 1
 }
 
 /** A thread as reads of what is in it need it. */
@@ -218,6 +221,8 @@ export interface LedgerThreadRecord {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
 }
 
 export interface HeldLeaseRow {

@@ -18,7 +18,7 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
-import { toMetadataText, toThreadRecord } from '../thread-row.ts'
+import { toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
@@ -134,7 +134,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
       )
       return {
-        threads: found.slice(0, limit).map(toThreadRecord),
+        threads: found.slice(0, limit).map(toListedThread),
         hasMore: found.length > limit,
       }
     },
@@ -176,7 +176,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
         const row = statements.readHead.get(threadId)
         if (row === undefined || row.seq !== expectedSeq) return 'stale'
-        if (isHeld(row, { now, isAlive })) return 'leased'
+        if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
         statements.deleteMessagesFrom.run(row.thread, from)
         statements.deleteEventsFrom.run(row.thread, from)
         statements.deleteCallsFrom.run(row.thread, from)
@@ -202,12 +202,12 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     ...createLedgerReader(createSqliteSource({ read })),
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       const request = await write((statements) => {
         const row = statements.readHead.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
-        if (turnId === null) return { kind: 'idle' } as const
+        if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' } as const
         statements.requestStop.run(createCounter(statements)(), row.thread)
         return { kind: 'requested', turnId, fence, seq } as const
       })
