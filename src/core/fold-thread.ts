@@ -3,6 +3,8 @@ import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
+import { addVersion } from './versions.ts'
+import { withDefined } from './with-defined.ts'
 
 /** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
@@ -16,6 +18,11 @@ export interface ThreadView {
   /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
   readonly from?: Seq
   readonly messages: readonly Message[]
+  /**
+   * Messages were shown again that are not held here, at this seq: what is held is no longer all of the
+   * thread, and has to be read anew at this seq or later (VR2).
+   */
+  readonly outdatedAt?: Seq
 }
 
 /**
@@ -76,8 +83,12 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
       const gone = new Set(event.messageIds)
       return { ...view, messages: view.messages.filter((message) => !gone.has(message.id)) }
     }
+    case 'messages-shown':
+      return { ...view, outdatedAt: event.seq }
     case 'thread-renamed':
       return { ...view, title: event.title }
+    // Of the thread, not of what is held of it.
+    case 'thread-forked':
     case 'unreadable':
       return view
     default:
@@ -88,14 +99,18 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
 export function toUserMessage(
   event: Extract<ThreadEvent, { readonly type: 'message-added' }>,
 ): UserMessage {
-  return {
-    role: event.role,
-    id: event.messageId,
-    seq: event.seq,
-    parts: event.parts,
-    ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
-    createdAt: event.at,
-  }
+  const { messageId: id, seq } = event
+  return withDefined(
+    {
+      role: event.role,
+      id,
+      seq,
+      parts: event.parts,
+      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      createdAt: event.at,
+    },
+    { versions: addVersion(event.versionOf, { id, seq }) },
+  )
 }
 
 function putMessage(messages: readonly Message[], message: Message): readonly Message[] {

@@ -6,6 +6,7 @@ import type { Seq } from './ids.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
+import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 
 /**
@@ -72,6 +73,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
           choices: event.choices,
           trace: event.trace,
           recorded: event.recorded,
+          versions: addVersion(event.versionOf, { id: event.turnId, seq: event.seq }),
         },
       )
       return

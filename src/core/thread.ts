@@ -1,5 +1,12 @@
-import type { OwnerId, Seq, ThreadId } from './ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
+
+/** Where a thread was forked from (VR4). */
+export interface ForkOrigin {
+  readonly threadId: ThreadId
+  /** The last message that was copied, by its id there. */
+  readonly messageId: MessageId
+}
 
 /** A thread as a store keeps it, without its messages. */
 export interface ThreadRecord {
@@ -15,4 +22,6 @@ export interface ThreadRecord {
   readonly seq: Seq
   /** Its place in the list of threads: a counter of the whole store, without ties. */
   readonly activity: number
+  /** Absent: it was not forked. */
+  readonly forkedFrom?: ForkOrigin
 }

@@ -1,13 +1,36 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ForkOrigin, ThreadRecord } from '../core/thread.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { parseStoredJson } from './stored-output.ts'
 
 /** A thread as a row of a database: its metadata is JSON text. */
-export type StoredThreadRow = Omit<ThreadRecord, 'metadata'> & { readonly metadata: string }
+export type StoredThreadRow = Omit<ThreadRecord, 'metadata' | 'forkedFrom'> & {
+  readonly metadata: string
+  /** JSON text too. */
+  readonly forkedFrom: string | null
+}
 
-export const toThreadRecord = ({ metadata, ...thread }: StoredThreadRow): ThreadRecord => ({
-  ...thread,
-  metadata: parseMetadata(metadata),
-})
+export const toThreadRecord = ({
+  metadata,
+  forkedFrom,
+  ...thread
+}: StoredThreadRow): ThreadRecord =>
+  withDefined(
+    { ...thread, metadata: parseMetadata(metadata) },
+    { forkedFrom: parseFork(forkedFrom) },
+  )
+
+export const toForkText = (from: ForkOrigin | null): string | null =>
+  from === null ? null : JSON.stringify({ threadId: from.threadId, messageId: from.messageId })
+
+function parseFork(text: string | null): ForkOrigin | undefined {
+  const value = text === null ? undefined : parseStoredJson(text)
+  if (!isJsonObject(value)) return undefined
+  const { threadId, messageId } = value
+  return typeof threadId === 'string' && typeof messageId === 'string'
+    ? { threadId, messageId }
+    : undefined
+}
 
 /** What cannot be read counts as none: a damaged note of the host's must not hide the thread (LG7). */
 function parseMetadata(text: string): JsonObject {

@@ -69,9 +69,11 @@ function plan(before: readonly NewEvent[], events: readonly NewEvent[]) {
 type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
 const none: Rows = {
   title: null,
+  forkedFrom: null,
   activityAt: null,
   newMessages: [],
   changedMessages: [],
+  shownMessages: [],
   batches: [],
   calls: [],
 }

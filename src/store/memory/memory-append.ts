@@ -5,7 +5,12 @@ import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../l
 import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
-import { type MemoryThread, readMemoryCalls, readMemoryTurn } from './memory-thread.ts'
+import {
+  type MemoryMessage,
+  type MemoryThread,
+  readMemoryCalls,
+  readMemoryTurn,
+} from './memory-thread.ts'
 
 export interface AppendContext extends LeaseClock {
   readonly nextActivity: () => number
@@ -17,7 +22,7 @@ export function appendToMemory(
   commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, forkedFrom } = commit
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
@@ -33,6 +38,7 @@ export function appendToMemory(
     ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
     seq: stored.head.seq,
     title: title ?? stored.thread.title,
+    ...(forkedFrom === null ? {} : { forkedFrom }),
   }
   for (const [id, turn] of commit.turns) {
     if (turn.progress.status === 'ended') snapshotTurn(stored, id)
@@ -46,6 +52,11 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
     stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
   )
   for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  for (const seq of commit.shownMessages) {
+    const id = stored.messages.find((entry) => entry.seq === seq)?.id
+    if (id === undefined || !shown.has(id)) continue
+    return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+  }
   for (const { id, retiredSeq } of commit.newMessages) {
     if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
     if (retiredSeq === null) shown.add(id)
@@ -68,22 +79,37 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
   const commit = seq + append.events.length
   for (const event of append.events) {
     seq++
+    const row = planned.newMessages.find((message) => message.seq === seq)
+    const { parentSeq = null, versions = null } = row ?? {}
+    const place = { seq, commit, mark, retiredSeq: null, parentSeq, versions }
     // What a database would give back: plain JSON, shared with nobody.
     const numbered = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
     if (numbered.type === 'message-added') {
       const user = toUserMessage(numbered)
-      stored.messages.push({ seq, commit, mark, id: user.id, retiredSeq: null, user })
+      stored.messages.push({ ...place, id: user.id, user })
       continue
     }
     if (numbered.type === 'turn-started') {
       const { turnId: id, at: createdAt } = numbered
-      stored.messages.push({ seq, commit, mark, id, retiredSeq: null, snapshot: null, createdAt })
+      stored.messages.push({ ...place, id, snapshot: null, createdAt })
     }
     if (numbered.type === 'messages-retired' && numbered.from === undefined) {
       const gone = new Set(numbered.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
+    if (numbered.type === 'messages-shown') {
+      const shown = new Set(numbered.places)
+      for (const entry of stored.messages) if (shown.has(entry.seq)) entry.retiredSeq = null
+    }
     stored.events.push({ event: numbered, commit, mark })
+  }
+  for (const { id, seq: at, retiredSeq, parentSeq, versions } of planned.changedMessages) {
+    const isIt = (entry: MemoryMessage) =>
+      at === null ? entry.id === id && entry.retiredSeq === retiredSeq : entry.seq === at
+    const entry = stored.messages.find(isIt)
+    if (entry === undefined) continue
+    if (retiredSeq !== null) entry.parentSeq = parentSeq
+    entry.versions = versions ?? entry.versions
   }
 }
 

@@ -12,6 +12,7 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
+import { createPathRows, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -221,10 +222,20 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return stored === undefined ? null : readMemoryPlace(stored, seq)
     },
 
+    async readPath(threadId, target) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const path = walkPath(createPathRows(stored.messages), target)
+      const { ownerId, seq } = stored.thread
+      return path === null ? null : { ownerId, seq, ...path }
+    },
+
     async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
-      const entry = stored?.messages.findLast((message) => message.id === messageId)
+      const own = stored?.messages.filter((message) => message.id === messageId)
+      const entry = own?.find(({ retiredSeq }) => retiredSeq === null) ?? own?.at(-1)
       if (stored === undefined || entry === undefined) return null
       return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },

@@ -34,6 +34,8 @@ export interface MessageColumns {
   readonly mark: string
   readonly at: number
   readonly content: string | null
+  /** JSON text. */
+  readonly versions: string | null
   /** False: only its place; enough bytes had come together before it. */
   readonly isRead: boolean
 }
@@ -72,6 +74,14 @@ export interface PlaceColumns {
   readonly newestBodySeq: Seq | null
 }
 
+/** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
+export interface PathColumns {
+  readonly part: 'thread' | 'fork' | 'hide' | 'show'
+  readonly ownerId: OwnerId | null
+  readonly seq: Seq
+  readonly id: MessageId | null
+}
+
 /** The result of one call. */
 export interface OutputColumns {
   readonly callId: CallId
@@ -101,6 +111,7 @@ const types = {
   mark: 'text',
   newest: 'text',
   edge: 'text',
+  versions: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

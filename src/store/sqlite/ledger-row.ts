@@ -46,6 +46,8 @@ export interface MessageRecord {
   readonly mark: string
   readonly createdAt: number
   readonly body: string | null
+  /** JSON text. */
+  readonly versions: string | null
 }
 
 /** Events of one commit: see `EventBatch`. */

@@ -4,6 +4,7 @@ import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import type { PathRow } from '../version-path.ts'
 import type {
   BatchRecord,
   ChangedRow,
@@ -92,6 +93,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -113,10 +115,18 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         body: string | null,
         retiredSeq: Seq | null,
         mark: string,
+        parentSeq: Seq | null,
+        versions: string | null,
       ]
     >(sql.insertMessage),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
-    retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
+    retireMessage: prepare<[Seq, parent: Seq | null, ...ById]>(sql.retireMessage),
+    showMessage: prepare<AtPlace>(sql.showMessage),
+    setVersions: prepare<[versions: string | null, ...AtPlace]>(sql.setVersions),
+    readPathAt: prepare<AtPlace, PathRow>(sql.readPathAt),
+    readPathById: prepare<ById, PathRow>(sql.readPathById),
+    readLastHidden: prepare<AtPlace, PathRow>(sql.readLastHidden),
+    readShownAfter: prepare<AtPlace, PathRow>(sql.readShownAfter),
     snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
