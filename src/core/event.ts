@@ -8,7 +8,15 @@ import type {
 } from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { ItemPart, ResumedFrom, TurnEnding, TurnError, TurnWait, UserPart } from './message.ts'
+import type {
+  ItemPart,
+  ResumedFrom,
+  TurnCopy,
+  TurnEnding,
+  TurnError,
+  TurnWait,
+  UserPart,
+} from './message.ts'
 import type { ForkOrigin } from './thread.ts'
 import type { FinishReason, Usage } from './usage.ts'
 import type { MessageVersion } from './versions.ts'
@@ -114,6 +122,8 @@ export type TurnEventBody =
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
+  /** A turn of another thread that had ended, as it is: its only event here (VR4). */
+  | { readonly type: 'turn-copied'; readonly turn: TurnCopy }
 
 /** Where messages stood that are hidden: each followed the one before it, and the first one `after`. */
 export interface KeptPath {
@@ -152,7 +162,7 @@ export type ThreadEventBody =
    */
   | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
   | { readonly type: 'thread-renamed'; readonly title: string }
-  /** What follows was copied from another thread (VR4). */
+  /** All that stands before this was copied from another thread (VR4). */
   | { readonly type: 'thread-forked'; readonly from: ForkOrigin }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
@@ -177,3 +187,7 @@ export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
   event: E,
 ): event is Extract<E, { readonly turnId: MessageId }> =>
   'turnId' in event && event.turnId !== undefined
+
+/** Whether a turn takes its place in the thread with this event. */
+export const beginsTurn = (event: NewEvent | LedgerEvent): boolean =>
+  event.type === 'turn-started' || event.type === 'turn-copied'

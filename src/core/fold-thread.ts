@@ -1,5 +1,5 @@
 import { assertNever } from './assert-never.ts'
-import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
+import { beginsTurn, isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
@@ -61,7 +61,7 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     const turn =
       next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
       // Events of a turn that the follower does not have: it stands further back than what it loaded.
-      (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
+      (beginsTurn(first) ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
     next = {
       ...next,

@@ -131,6 +131,13 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       draft.head = { ...draft.head, progress: { status: 'running' } }
       if (event.from === 'takeover') countTakeover(draft)
       return
+    case 'turn-copied': {
+      const { steps, unreadable, ...head } = event.turn
+      draft.head = { ...draft.head, ...head, createdAt: event.at }
+      draft.unreadable = unreadable
+      for (const step of steps) draft.pushStep(step)
+      return
+    }
     case 'turn-ended':
       endTurn(draft, event.ending, event.at)
       return

@@ -180,6 +180,12 @@ export interface Turn {
   readonly unreadable: number
 }
 
+/** All of a turn that has ended but where it stands: what a copy of it has (VR4). */
+export type TurnCopy = Omit<
+  Turn,
+  'role' | 'id' | 'seq' | 'lastSeq' | 'createdAt' | 'versions' | 'takeovers' | 'progress'
+> & { readonly progress: Extract<TurnProgress, { readonly status: 'ended' }> }
+
 /** A message of a thread. */
 export type Message = UserMessage | Turn
 

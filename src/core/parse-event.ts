@@ -78,6 +78,13 @@ const kept = optional(
   (value) => isJsonObject(value) && index(value.after) && listOf(place)(value.places),
 )
 
+const isEndedTurn: Check = (value) =>
+  isJsonObject(value) &&
+  list(value.steps) &&
+  index(value.unreadable) &&
+  isJsonObject(value.progress) &&
+  value.progress.status === 'ended'
+
 const turnShapes: Readonly<Record<string, Shape>> = {
   'turn-started': {
     replyTo: (value) => value === null || string(value),
@@ -121,6 +128,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'model-replaced': { model: string, by: string, error: object },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
+  'turn-copied': { turn: isEndedTurn },
   'turn-ended': {
     ending: tagged(
       'kind',

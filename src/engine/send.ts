@@ -13,12 +13,14 @@ import {
 } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { Begin, Engine, Work } from './engine.ts'
+import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from './retry-while-stale.ts'
 import { noModel } from './run.ts'
+import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface SendRequest {
@@ -30,7 +32,7 @@ export interface SendRequest {
   }
   /** What the agent of the answer is given, as the schema of the option `choices` makes it. @default the schema's defaults */
   readonly choices?: Json
-  /** Edit: this message, and all that came after it, is replaced by the new one. */
+  /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
   readonly create?: { readonly ownerId: OwnerId; readonly title: string }
@@ -90,7 +92,7 @@ export async function send(
         isNew = false
         const { ownerId } = create as NonNullable<typeof create>
         const events = [added]
-        const none = { seq: 0, last: undefined, retired: [], history: [] }
+        const none = { seq: 0, last: undefined, replaced: null, history: [] }
         return { ...none, ownerId, replyTo, choices, events }
       }
       const target = replaces ?? message.id
@@ -116,14 +118,17 @@ export async function send(
       if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
+      const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
+      // What stood before it may be of another read: then its place is not known.
+      if (old !== undefined && !read.isOneRead) return null
       return {
         ownerId: read.ownerId,
         choices,
         seq: read.seq,
         last: read.messages[0],
-        retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
+        replaced: old === undefined ? null : read,
         replyTo,
-        events: [added],
+        events: [old === undefined ? added : { ...added, versionOf: earlierVersions(old) }],
         history: isWholeHistory(read) ? read.messages.toReversed() : null,
       }
     },
@@ -148,12 +153,14 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     if (!read.found || turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
+    if (!read.isOneRead) return null
     return {
       ownerId: read.ownerId,
       choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
       seq: read.seq,
       last: read.messages[0],
-      retired: read.messages.map((old) => old.id),
+      replaced: read,
+      versionOf: earlierVersions(turn),
       replyTo: turn.replyTo,
       events: [],
       history: null,
@@ -166,7 +173,10 @@ interface Plan {
   readonly choices: Json | undefined
   readonly seq: Seq
   readonly last: Message | undefined
-  readonly retired: readonly MessageId[]
+  /** What is replaced, newest first, and the place of the message before it. */
+  readonly replaced: { readonly messages: readonly Message[]; readonly after: Seq } | null
+  /** Of the answer. */
+  readonly versionOf?: readonly MessageVersion[]
   readonly replyTo: MessageId | null
   readonly events: readonly NewEvent[]
   /** All that stands before the events, oldest first, if it has been read. */
@@ -189,7 +199,7 @@ async function attempt(
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
-    const { last, retired, replyTo, seq, ownerId, choices } = planned
+    const { last, replaced, replyTo, seq, ownerId, choices, versionOf } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
     // Its process may be dead. Then the turn is carried on; this message can be sent after it.
     if (left?.progress.status === 'running' && (await takeOver(engine, threadId))) {
@@ -199,14 +209,14 @@ async function attempt(
     const turnId = engine.newMessageId()
     const before: readonly NewEvent[] = [
       ...(left === null ? [] : planTurnEnd(left, endingOf(left), at)),
-      ...(retired.length === 0
+      ...(replaced === null
         ? []
-        : [{ type: 'messages-retired', at, messageIds: retired } as const]),
+        : [planHiding(replaced.messages.toReversed(), replaced.after, at)]),
       ...planned.events,
     ]
     const started = withDefined(
       { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
-      { choices },
+      { choices, versionOf },
     )
     const result = await engine.begin({
       threadId,

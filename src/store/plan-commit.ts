@@ -1,6 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
 import { type Call, type CallOutput, isOpenState } from '../core/call.ts'
-import { isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
+import { beginsTurn, isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
@@ -131,6 +131,7 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'message-added',
   'turn-started',
   'turn-ended',
+  'thread-forked',
 ])
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
@@ -185,7 +186,7 @@ function findIllegal(
     if (!from.includes(state.status)) {
       return { kind: 'illegal', subject: 'turn', id, state: state.status }
     }
-    if (event.type === 'turn-started') {
+    if (beginsTurn(event)) {
       const illegal = add(id)
       if (illegal !== undefined) return illegal
     }

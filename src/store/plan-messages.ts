@@ -89,8 +89,10 @@ export function planMessages(
         added.push({ ...newRow, seq, id, role, at, body, bodySeq: seq, versions })
         break
       }
-      case 'turn-started': {
-        const { turnId: id, at, versionOf = [] } = event
+      case 'turn-started':
+      case 'turn-copied': {
+        const { turnId: id, at } = event
+        const versionOf = ('versionOf' in event ? event.versionOf : undefined) ?? []
         const turn = turns.get(id)
         const isWhole = turn !== undefined && isEnded(turn)
         added.push({

@@ -273,8 +273,9 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
 }
 
 /** A document of an older version has neither. */
-const toPathRow = ({ id, seq, retiredSeq, parentSeq = null }: ThreadRows['messages'][number]) => ({
-  ...{ id, seq, retiredSeq, parentSeq },
+const toPathRow = (row: ThreadRows['messages'][number]) => ({
+  ...row,
+  parentSeq: row.parentSeq ?? null,
 })
 
 /** Of several with one id, the one that is shown, or else the newest. */

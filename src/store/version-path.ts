@@ -1,4 +1,5 @@
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
+import type { Message } from '../core/message.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import { type MessageVersion, parseVersionId } from '../core/versions.ts'
 import { readStoredJson } from './stored-output.ts'
@@ -8,6 +9,8 @@ export interface VersionPath {
   readonly ownerId: OwnerId
   /** The thread's seq at this read. */
   readonly seq: Seq
+  /** The message that was asked for. */
+  readonly wanted: MessageVersion & Pick<PathRow, 'role'>
   /** The last message that both paths have; 0: they differ from the beginning. */
   readonly after: Seq
   /** What is shown behind it, in order. */
@@ -18,6 +21,7 @@ export interface VersionPath {
 
 /** A message as far as paths are concerned. */
 export interface PathRow extends MessageVersion {
+  readonly role: Message['role']
   /** Null: it is shown. */
   readonly retiredSeq: Seq | null
   /** Of one that is hidden: the place of the message that it followed, 0 for none; null if it cannot be shown again. */
@@ -43,12 +47,13 @@ export interface PathRows {
 export function walkPath(
   rows: PathRows,
   target: string,
-): Pick<VersionPath, 'after' | 'hide' | 'show'> | null {
-  const wanted = findTarget(rows, target)
-  if (wanted === undefined) return null
-  if (wanted.retiredSeq === null) return { after: wanted.seq, hide: [], show: [] }
+): Omit<VersionPath, 'ownerId' | 'seq'> | null {
+  const found = findTarget(rows, target)
+  if (found === undefined) return null
+  const wanted = { ...toPlace(found), role: found.role }
+  if (found.retiredSeq === null) return { wanted, after: found.seq, hide: [], show: [] }
   const show: PathRow[] = []
-  let up: PathRow | undefined = wanted
+  let up: PathRow | undefined = found
   for (; up !== undefined && up.retiredSeq !== null; up = rows.at(up.parentSeq)) {
     // Withdrawn, or a damaged row: a parent stands before its child.
     if (up.parentSeq === null || up.parentSeq >= up.seq) return null
@@ -62,7 +67,7 @@ export function walkPath(
     if (row.seq <= (show.at(-1)?.seq ?? 0)) break
     show.push(row)
   }
-  return { after, hide: rows.shownAfter(after).map(toPlace), show: show.map(toPlace) }
+  return { wanted, after, hide: rows.shownAfter(after).map(toPlace), show: show.map(toPlace) }
 }
 
 function findTarget(rows: PathRows, target: string): PathRow | undefined {

@@ -1,4 +1,4 @@
-import { isTurnEvent, type LedgerEvent } from '../../core/event.ts'
+import { beginsTurn, isTurnEvent, type LedgerEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
@@ -89,7 +89,7 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
       stored.messages.push({ ...place, id: user.id, user })
       continue
     }
-    if (numbered.type === 'turn-started') {
+    if (beginsTurn(numbered) && isTurnEvent(numbered)) {
       const { turnId: id, at: createdAt } = numbered
       stored.messages.push({ ...place, id, snapshot: null, createdAt })
     }

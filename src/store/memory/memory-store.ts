@@ -12,9 +12,10 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
-import { createPathRows, walkPath } from '../version-path.ts'
+import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
+  type MemoryMessage,
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
@@ -226,7 +227,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return null
-      const path = walkPath(createPathRows(stored.messages), target)
+      const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
       const { ownerId, seq } = stored.thread
       return path === null ? null : { ownerId, seq, ...path }
     },
@@ -298,6 +299,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
   }
 }
+
+const toPathRow = (entry: MemoryMessage): PathRow => ({
+  ...entry,
+  role: 'user' in entry ? entry.user.role : 'assistant',
+})
 
 /** Shared with nobody, as what a database gives back. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject

@@ -76,10 +76,11 @@ export interface PlaceColumns {
 
 /** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
 export interface PathColumns {
-  readonly part: 'thread' | 'fork' | 'hide' | 'show'
+  readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
   readonly ownerId: OwnerId | null
   readonly seq: Seq
   readonly id: MessageId | null
+  readonly role: UserMessage['role'] | 'assistant' | null
 }
 
 /** The result of one call. */

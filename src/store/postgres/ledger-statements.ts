@@ -138,7 +138,7 @@ export function createLedgerStatements(schema: string) {
 
 /** The walk of `walkPath` as one statement: upwards to what is shown, downwards along what was hidden last. */
 const pathStatement = (schema: string): string => {
-  const columns = 'seq, message_id, parent_seq, retired_seq'
+  const columns = 'seq, message_id, parent_seq, retired_seq, role'
   return `WITH RECURSIVE target AS MATERIALIZED (
       SELECT ${columns} FROM (
         SELECT 1 AS rank, ${columns} FROM ${schema}.messages
@@ -149,7 +149,7 @@ const pathStatement = (schema: string): string => {
       ) AS t ORDER BY rank LIMIT 1
     ), up AS (
       SELECT * FROM target
-      UNION ALL SELECT m.seq, m.message_id, m.parent_seq, m.retired_seq
+      UNION ALL SELECT m.seq, m.message_id, m.parent_seq, m.retired_seq, m.role
       FROM up JOIN ${schema}.messages m
         ON m.thread_id = $1 AND m.seq = up.parent_seq AND m.seq < up.seq
       WHERE up.retired_seq IS NOT NULL
@@ -166,15 +166,16 @@ const pathStatement = (schema: string): string => {
           (SELECT retired_seq IS NOT NULL FROM target) AS is_hidden
         FROM up ORDER BY up.seq LIMIT 1) AS top WHERE seq IS NOT NULL
     )
-    SELECT 'thread' AS part, owner_id AS "ownerId", seq, NULL::text AS id
+    SELECT 'thread' AS part, owner_id AS "ownerId", seq, NULL::text AS id, NULL::text AS role
     FROM ${schema}.threads WHERE id = $1
-    UNION ALL SELECT 'fork', NULL, seq, NULL FROM fork
-    UNION ALL SELECT 'hide', NULL, m.seq, m.message_id FROM ${schema}.messages m
+    UNION ALL SELECT 'wanted', NULL, seq, message_id, role FROM target
+    UNION ALL SELECT 'fork', NULL, seq, NULL, NULL FROM fork
+    UNION ALL SELECT 'hide', NULL, m.seq, m.message_id, m.role FROM ${schema}.messages m
       WHERE m.thread_id = $1 AND m.seq > (SELECT seq FROM fork WHERE is_hidden)
         AND m.retired_seq IS NULL
-    UNION ALL SELECT 'show', NULL, seq, message_id FROM (
-      SELECT seq, message_id FROM up WHERE retired_seq IS NOT NULL
-      UNION SELECT seq, message_id FROM down) AS s`
+    UNION ALL SELECT 'show', NULL, seq, message_id, role FROM (
+      SELECT seq, message_id, role FROM up WHERE retired_seq IS NOT NULL
+      UNION SELECT seq, message_id, role FROM down) AS s`
 }
 
 function rowsOf(schema: string) {

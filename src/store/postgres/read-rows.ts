@@ -59,13 +59,16 @@ export function createPostgresSource(
 function toPath(rows: readonly PathColumns[]): VersionPath | null {
   const thread = rows.find(({ part }) => part === 'thread')
   const fork = rows.find(({ part }) => part === 'fork')
-  if (thread?.ownerId == null || fork === undefined) return null
+  const target = rows.find(({ part }) => part === 'wanted')
+  if (thread?.ownerId == null || fork === undefined || target?.id == null) return null
   const path = (wanted: PathColumns['part']) =>
     rows
       .flatMap(({ part, id, seq }) => (part === wanted && id !== null ? [{ id, seq }] : []))
       .toSorted((left, right) => left.seq - right.seq)
   const { ownerId, seq } = thread
-  return { ownerId, seq, after: fork.seq, hide: path('hide'), show: path('show') }
+  const { id, role } = target
+  const wanted = { id, seq: target.seq, role: role ?? 'user' }
+  return { ownerId, seq, wanted, after: fork.seq, hide: path('hide'), show: path('show') }
 }
 
 function sortRows(rows: readonly LedgerRow[]): LedgerRows {

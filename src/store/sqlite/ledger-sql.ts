@@ -7,7 +7,8 @@ const leaseColumns =
 const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.status, m.is_sealed AS isSnapshot,
   m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.mark, m.created_at AS createdAt, m.body, m.versions`
 
-const pathColumns = 'message_id AS id, seq, retired_seq AS retiredSeq, parent_seq AS parentSeq'
+const pathColumns =
+  'message_id AS id, seq, role, retired_seq AS retiredSeq, parent_seq AS parentSeq'
 
 const batchColumns = 'seq, size, commit_seq AS commitSeq, mark, turn, at, payload'
 
