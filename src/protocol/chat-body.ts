@@ -10,6 +10,7 @@ import {
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { withoutVersions } from '../views/shown-metadata.ts'
 
 /** What a client of the AI SDK asks for with one POST. The rest of its history is not ours to believe. */
 export type ChatRequest = { readonly threadId: ThreadId } & (
@@ -68,7 +69,7 @@ export function parseChatBody(body: unknown): ChatRequest {
   if (last.role !== 'user') throw bad('The last message is a user message.')
   const message = withDefined(
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
-    { metadata: last.metadata },
+    { metadata: withoutVersions(last.metadata) },
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
     replaces: messageId,

@@ -1,5 +1,6 @@
 import type { Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
+import { type ShownVersions, versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { answerOf, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
@@ -21,6 +22,8 @@ export interface ChatMessage {
   readonly toolActivity: ToolActivity | null
   /** What a person attached; only where there is something. */
   readonly files?: readonly UserFile[]
+  /** The versions of it and which this one is; only where there are several (VR1). */
+  readonly versions?: ShownVersions
   /** What was shown and is not the answer: attempts that were broken off and made again (AG8). Only where there are any. */
   readonly drafts?: readonly ChatDraft[]
 }
@@ -83,7 +86,7 @@ function projectUserMessage(message: UserMessage): ChatMessage {
       createdAt: toIsoDate(message.createdAt),
       toolActivity: null,
     },
-    { files: files.length === 0 ? undefined : files },
+    { files: files.length === 0 ? undefined : files, versions: versionsOf(message) },
   )
 }
 
@@ -104,7 +107,7 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
       createdAt: toIsoDate(turn.createdAt),
       toolActivity: toActivity(turn, toolCalls),
     } as const,
-    { drafts: drafts.length === 0 ? undefined : drafts },
+    { drafts: drafts.length === 0 ? undefined : drafts, versions: versionsOf(turn) },
   )
 }
 
