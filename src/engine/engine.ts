@@ -39,6 +39,7 @@ export interface Engine {
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
+  readonly newCallId: () => CallId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */

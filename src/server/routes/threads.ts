@@ -1,4 +1,5 @@
-import { parseThreadId } from '../../core/ids.ts'
+import { assertNever } from '../../core/assert-never.ts'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
@@ -18,6 +19,7 @@ import {
 import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
+import { runActive } from './chat.ts'
 
 export function threadRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, threadMetadata } = context
@@ -82,6 +84,42 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       },
     },
     {
+      method: 'POST',
+      path: '/api/threads/:id/fork',
+      async handle(request) {
+        const { ownerId } = request
+        const { id } = await findThread(context, request)
+        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const { messageId, title } = body
+        const newId = body['id'] === undefined ? undefined : parseThreadId(body['id'])
+        if (newId !== undefined && (await threads.get(newId, { ownerId })) === null) {
+          checkMadeUpId(context, newId)
+        }
+        const wanted = {
+          id: newId,
+          messageId: messageId === undefined ? undefined : parseMessageId(messageId),
+          title: title === undefined ? undefined : parseTitle(title),
+        }
+        const forked = await threads.fork(id, withDefined({ ownerId }, wanted))
+        switch (forked.kind) {
+          case 'forked':
+          case 'exists':
+            return Response.json(show(forked.thread), {
+              status: forked.kind === 'forked' ? 201 : 200,
+            })
+          case 'run-active':
+            throw runActive(forked.turnId)
+          case 'no-message':
+            throw notFound('message')
+          case 'taken':
+          case 'no-thread':
+            throw notFound('thread')
+          default:
+            return assertNever(forked)
+        }
+      },
+    },
+    {
       method: 'DELETE',
       path: '/api/threads/:id',
       async handle(request) {
@@ -94,11 +132,12 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
 }
 
 function toThreadJson(
-  { id, title, metadata, createdAt, updatedAt, seq }: ListedThread,
+  { id, title, metadata, createdAt, updatedAt, seq, forkedFrom }: ListedThread,
   showsMetadata: boolean,
 ) {
   const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt) }
-  return { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
+  const thread = { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
+  return withDefined(thread, { forkedFrom })
 }
 
 export function parseObject(body: Json): Readonly<Record<string, Json>> {

@@ -120,7 +120,7 @@ type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-    updated_at AS "updatedAt", seq, activity`
+    updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"`
   return {
     createThread: statement(
       'create-thread',
