@@ -39,6 +39,11 @@ export interface Engine {
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
+  /**
+   * Leases that this process has and no longer works under, by thread: their runs ended without a word in the ledger,
+   * because the store took nothing. No clock may be asked of these: it may have jumped while they were taken.
+   */
+  readonly givenUp: Map<ThreadId, GivenUpRun>
   /** Writes to a thread without a run of its own, and tells followers. */
   readonly append: (append: Append) => Promise<CommitResult>
   /** Writes, and takes the lease in the same commit; on success the run is under way. */
@@ -49,6 +54,11 @@ export interface LiveRun {
   readonly turnId: MessageId
   readonly run: StartedRun
   readonly ledger: RunLedger
+}
+
+export interface GivenUpRun {
+  readonly turnId: MessageId
+  readonly fence: number
 }
 
 export interface Begin {
@@ -65,6 +75,8 @@ export interface Begin {
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
+  /** See `LeaseUse`. */
+  readonly overFence?: number
   /** The thread was read at `expectedSeq`, and no turn of it runs. */
   readonly isIdle?: boolean
   /** What to do with the lease, where it is not the engine's own loop. */
@@ -93,6 +105,7 @@ export interface EngineParts {
 export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
+  const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
     const planned = planCommit(request)
@@ -160,6 +173,7 @@ export function createEngine(parts: EngineParts): Engine {
     void run.done.finally(() => {
       stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
+      if (ledger.holdsLease) givenUp.set(threadId, { turnId, fence })
     })
     return run
   }
@@ -179,9 +193,11 @@ export function createEngine(parts: EngineParts): Engine {
     ...parts,
     continuations: new Map(),
     runs,
+    givenUp,
     append: async (request) => (await write(request)).result,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, create, turns } = begin
+      const { threadId, turnId, events, expectedSeq, create, turns, overFence } = begin
+      const lease = { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId } as const
       const own = runs.get(threadId)
       if (own !== undefined && isUnderWay(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
@@ -195,7 +211,7 @@ export function createEngine(parts: EngineParts): Engine {
           events: opened === undefined ? events : traced(events, opened.traceparent),
           expectedSeq,
           turns,
-          lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
+          lease: overFence === undefined ? lease : { ...lease, overFence },
           ...(create === undefined ? {} : { create }),
         })
         const turn = after.get(turnId) ?? turns.find(({ id }) => id === turnId)

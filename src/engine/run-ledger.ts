@@ -8,7 +8,7 @@ import type { Turn } from '../core/message.ts'
 import type { LeaseUse } from '../store/lease.ts'
 import { planCommit } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
-import { FencedError, toRefusalError } from './append-refusal.ts'
+import { FencedError, isRunLost, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
@@ -25,6 +25,11 @@ export interface RunLedger {
   /** The turn as it will be once what waits is committed: to plan with, never to show. */
   readonly expected: Turn
   readonly fence: number
+  /**
+   * Whether the lease is still this run's, as far as it knows: it has not given it back, and nobody was seen to have
+   * taken it. A run that ends so leaves a turn that says it runs (see `Engine.givenUp`).
+   */
+  readonly holdsLease: boolean
   /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
   push(event: NewTurnEvent): void
   /** Adds to the text that was pushed last; false if it cannot be added there, and has to be pushed. */
@@ -82,6 +87,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let { turn, seq } = options
   let cancelTimer: (() => void) | null = null
   let broken: Error | null = null
+  let holdsLease = true
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, what follows must not be stored without it (LG3).
   // Nothing is lost by waiting, for the committer has one transaction under way at a time too.
@@ -115,6 +121,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     }
   }
 
+  const refusal = (result: Parameters<typeof toRefusalError>[0]): Error => {
+    const error = toRefusalError(result)
+    if (isRunLost(error)) holdsLease = false
+    return error
+  }
+
   /** False: somebody else wrote since; what they said has been read, and nothing of this is stored. */
   const write = async (given: readonly NewTurnEvent[], lease: LeaseUse): Promise<boolean> => {
     // Each time anew: what others wrote since may have ended a call that these events end too (CL2).
@@ -135,16 +147,20 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         turn = planned.turns.get(turnId) ?? turn
         seq = result.seq
         isStored = true
+        if (lease.kind === 'release') holdsLease = false
         if (ignored.length > 0) options.onIgnored?.(ignored)
         if (result.stopRequested) options.onStopRequested()
         const frame = toFrame(numberEvents(events, result.firstSeq), result, planned, turn)
         notifications.add(() => deliver(events.length === 0 ? null : frame))
         return true
       }
-      if (result.kind !== 'stale') throw toRefusalError(result)
+      if (result.kind !== 'stale') throw refusal(result)
       // A thread that ends before this run's own place was made anew under its id: it is not this run's,
       // and to look again would find the same for ever.
-      if (result.seq < seq) throw new FencedError('The thread of this run is gone.')
+      if (result.seq < seq) {
+        holdsLease = false
+        throw new FencedError('The thread of this run is gone.')
+      }
       await catchUp(result.seq)
       return false
     } finally {
@@ -190,6 +206,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       return expect()
     },
     fence,
+    get holdsLease() {
+      return holdsLease
+    },
 
     push(event) {
       buffer.push(event)
@@ -243,11 +262,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if ('kind' in planned) return
       const result = await committer.submit(planned)
       if (result.kind === 'appended') {
+        if (ms === 0) holdsLease = false
         if (result.stopRequested) options.onStopRequested()
         return
       }
       if (result.kind === 'stale') return
-      const error = toRefusalError(result)
+      const error = refusal(result)
       if (error instanceof FencedError) broken ??= error
       throw error
     },
