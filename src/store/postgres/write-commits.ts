@@ -34,7 +34,10 @@ export function createCommitWriter(
     calls: commitStatement(schema, 'calls'),
     all: commitStatement(schema, 'all'),
   }
-  /** Those that may have been stored though nobody was told. */
+  /**
+   * Those that may have been stored, or may still be, though nobody was told: a server that is slow to commit (a disk, a
+   * standby) shows nothing of it until it has.
+   */
   const inDoubt = new WeakSet<PlannedCommit>()
 
   return async (commits) => {
@@ -75,14 +78,32 @@ export function createCommitWriter(
     const settle = async (group: readonly PlannedCommit[], read: ReadCommitFate): Promise<void> => {
       for (const commit of group) {
         const fate = await read(commit)
-        inDoubt.delete(commit)
         if (fate.kind === 'appended') results.set(commit, fate)
+      }
+    }
+
+    /** What refuses a commit may be itself: as stale, its writer would write all of it once more (LG1). */
+    const settleRefused = async (
+      round: readonly PlannedCommit[],
+      read: ReadCommitFate,
+    ): Promise<void> => {
+      const isRefused = (commit: PlannedCommit) => {
+        const kind = results.get(commit)?.kind
+        return inDoubt.has(commit) && kind !== undefined && kind !== 'appended' && kind !== 'busy'
+      }
+      const refused = round.filter(isRefused)
+      const told = new Map(refused.map((commit) => [commit, results.get(commit)] as const))
+      for (const commit of refused) results.delete(commit)
+      await settle(refused, read)
+      for (const [commit, result] of told) {
+        if (isOpen(commit) && result !== undefined) results.set(commit, result)
       }
     }
 
     const writeSafely = async (round: readonly PlannedCommit[], isAgain = false): Promise<void> => {
       try {
         await write(round.filter(isOpen))
+        if (readFate !== undefined) await settleRefused(round, readFate)
       } catch (error) {
         if (readFate === undefined || !isLost(error)) throw error
         const open = round.filter(isOpen)
