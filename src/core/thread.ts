@@ -1,6 +1,12 @@
 import type { OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
 
+/**
+ * The longest title, in characters, wherever it comes from: a list of 200 threads is one answer, and must not be larger
+ * than a page may be because of its titles (OP7a). Stores cut what older versions let in when it is read.
+ */
+export const longestTitle = 500
+
 /** A thread as a store keeps it, without its messages. */
 export interface ThreadRecord {
   readonly id: ThreadId

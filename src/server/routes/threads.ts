@@ -15,11 +15,12 @@ import {
   threadOf,
 } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 
 export function threadRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits, threadMetadata } = context
+  const { holdfast, limits, threadMetadata, inFlight, reads } = context
   const { threads } = holdfast
   const show = (thread: ThreadRecord) => toThreadJson(thread, threadMetadata !== 'hidden')
   const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
@@ -59,8 +60,10 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle({ url, ownerId }) {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const cursor = parameter(url, 'cursor')
-        const page = await threads.list(withDefined({ ownerId, limit }, { cursor }))
-        return Response.json({ ...page, results: page.results.map(show) })
+        inFlight.admit(ownerId)
+        const list = () => threads.list(withDefined({ ownerId, limit }, { cursor }))
+        const page = await reads.gateOf(ownerId)(list)
+        return toJsonResponse(context, ownerId, { ...page, results: page.results.map(show) })
       },
     },
     {

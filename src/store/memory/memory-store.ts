@@ -4,6 +4,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -55,7 +56,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     thread: {
       id,
       ownerId,
-      title,
+      title: title.slice(0, longestTitle).toWellFormed(),
       metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,

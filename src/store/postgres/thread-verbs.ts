@@ -10,6 +10,7 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
+import { longestTitle } from '../../core/thread.ts'
 import { toMetadataText, toThreadRecord, type StoredThreadRow } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { toPlainText } from './plain-text.ts'
@@ -103,8 +104,8 @@ interface StopRow {
 type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
-  const columns = `id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-    updated_at AS "updatedAt", seq, activity`
+  const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
+    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity`
   return {
     createThread: statement(
       'create-thread',
