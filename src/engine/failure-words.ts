@@ -61,7 +61,7 @@ export function createFailureWords(
 ): FailureWords {
   const word = (where: FailurePlace, error: unknown): string => {
     onFailed(where, error)
-    return askHost(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
+    return callErrorText(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
   }
   const ofCall = (
     source: 'tool' | 'policy',
@@ -137,7 +137,7 @@ function isFinding(error: unknown): boolean {
   return false
 }
 
-function askHost(
+function callErrorText(
   errorText: ErrorText | undefined,
   error: unknown,
   where: FailurePlace,
