@@ -2,6 +2,12 @@ import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
 import type { InputQueue } from './queue.ts'
 
+/**
+ * The longest title, in characters, wherever it comes from: a list of 200 threads is one answer, and must not be larger
+ * than a page may be because of its titles (OP7a). Stores cut what older versions let in when it is read.
+ */
+export const longestTitle = 500
+
 /** Where a thread was forked from (VR4). */
 export interface ForkOrigin {
   readonly threadId: ThreadId

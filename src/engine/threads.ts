@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ListedThread, ThreadRecord } from '../core/thread.ts'
+import { type ListedThread, longestTitle, type ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -105,7 +105,6 @@ export interface Threads {
   delete(threadId: string, scope?: ThreadScope): Promise<boolean>
 }
 
-const longestTitle = 500
 const mostMetadataChars = 16_384
 
 export function createThreads(engine: Engine, newThreadId: () => ThreadId): Threads {

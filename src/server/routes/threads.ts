@@ -17,12 +17,13 @@ import {
   threadOf,
 } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 import { runActive } from './chat.ts'
 
 export function threadRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits, threadMetadata } = context
+  const { holdfast, limits, threadMetadata, inFlight, reads } = context
   const { threads } = holdfast
   const list = (thread: ListedThread) => toThreadJson(thread, threadMetadata !== 'hidden')
   const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
@@ -63,8 +64,10 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle({ url, ownerId }) {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const cursor = parameter(url, 'cursor')
-        const page = await threads.list(withDefined({ ownerId, limit }, { cursor }))
-        return Response.json({ ...page, results: page.results.map(list) })
+        inFlight.admit(ownerId)
+        const read = () => threads.list(withDefined({ ownerId, limit }, { cursor }))
+        const page = await reads.gateOf(ownerId)(read)
+        return toJsonResponse(context, ownerId, { ...page, results: page.results.map(list) })
       },
     },
     {

@@ -5,7 +5,7 @@ import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
-import type { ListedThread } from '../../core/thread.ts'
+import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -63,7 +63,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     thread: {
       id,
       ownerId,
-      title,
+      title: title.slice(0, longestTitle).toWellFormed(),
       metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,

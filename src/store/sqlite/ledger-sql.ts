@@ -1,5 +1,7 @@
-const threadColumns =
-  'id, owner_id AS ownerId, title, metadata, created_at AS createdAt, updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom'
+import { longestTitle } from '../../core/thread.ts'
+
+const threadColumns = `id, owner_id AS ownerId, substr(title, 1, ${longestTitle}) AS title, metadata, created_at AS createdAt,
+  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom`
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
