@@ -146,9 +146,9 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await one.chat.stop()
       await sent
       const three = openTab(place)
-      await three.chat.sendMessage({ text: 'another' })
+      await three.chat.sendMessage({ text: 'another' }, { body: { whenBusy: 'reject' } })
       expect(three.chat.error?.message).toContain('run-active')
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await joined
       expect(two.messages()).toEqual(await page())
       expect(calls).toHaveLength(1)
