@@ -9,7 +9,7 @@ import { useDraftText } from './use-draft-text.ts'
 export interface ComposerProps {
   /** What is being written is stored in the browser for each thread by itself. */
   readonly threadId: string
-  /** A turn runs: nothing can be sent, and Stop stands in the place of Send. */
+  /** A turn runs: Stop stands in the place of Send, and what is written can only be sent with `steer`. */
   readonly isRunning: boolean
   /**
    * A turn waits for a person, such as for an approval: it can be stopped, or answered with a message, so
@@ -20,6 +20,13 @@ export interface ComposerProps {
   readonly isWaiting?: boolean
   /** Rejects when it could not be sent. The field is emptied at once, so whoever sends keeps the text. */
   readonly send: (text: string) => Promise<void>
+  /**
+   * Sends into the turn that runs. With it, what is written meanwhile can be sent: Enter calls `send`, which puts it behind the
+   * turn, and Ctrl+Enter or ⌘+Enter calls this.
+   *
+   * @default nothing can be sent while a turn runs
+   */
+  readonly steer?: (text: string) => Promise<void>
   /** Ends the turn that runs or waits. When it rejects, the message of its error is shown. */
   readonly stop: () => Promise<void>
   /** Nothing can be sent; it can be written all the same. @default false */
@@ -40,11 +47,13 @@ export function Composer(props: ComposerProps): ReactNode {
     if (takesFocus) field.current?.focus()
   }, [takesFocus, threadId])
 
-  const send = () => {
-    if (isEmpty || isRunning || isDisabled) return
+  const { steer } = props
+  const canSend = !isRunning || steer !== undefined
+  const send = (by: (words: string) => Promise<void> = props.send) => {
+    if (isEmpty || !canSend || isDisabled) return
     setText('')
     // What could not be sent stands in the thread, with a way to send it again.
-    void props.send(text).catch(() => undefined)
+    void by(text).catch(() => undefined)
   }
   const stop = (isByKeyboard: boolean) =>
     run(async () => {
@@ -56,7 +65,7 @@ export function Composer(props: ComposerProps): ReactNode {
     // While an input method composes a word, Enter belongs to it.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    send()
+    send(isRunning && (event.ctrlKey || event.metaKey) ? steer : undefined)
   }
   return (
     <form
@@ -91,11 +100,23 @@ export function Composer(props: ComposerProps): ReactNode {
             <Icon name="stop" />
           </button>
         )}
-        {!isRunning && (
+        {isRunning && steer !== undefined && !isEmpty && (
+          <button
+            type="button"
+            className="hf-send hf-steer"
+            aria-label={strings.steer}
+            title={strings.steer}
+            disabled={isDisabled}
+            onClick={() => send(steer)}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
+        {(!isRunning || (canSend && !isEmpty)) && (
           <button
             type="submit"
             className="hf-send"
-            aria-label={strings.send}
+            aria-label={isRunning ? strings.sendNext : strings.send}
             disabled={isEmpty || isDisabled}
           >
             <Icon name="send" />
