@@ -79,7 +79,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await tab.until((messages) => JSON.stringify(messages).includes('"input-available"'))
       const other = await again()
       await other.tab.until((messages) => messages.length === 2)
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await Promise.all([sent, other.resumed])
       const stored = await page()
       expect(JSON.stringify(stored)).toContain('output-error')
