@@ -1,11 +1,11 @@
 import { assertNever } from './assert-never.ts'
 import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
-import type { NewTurnEvent, TurnEvent } from './event.ts'
-import type { Seq } from './ids.ts'
+import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
+import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 
 /**
@@ -26,10 +26,6 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   }
   return draft === undefined ? turn : draft.finish()
 }
-
-/** Events with the places that they get, or are going to get. */
-export const numberEvents = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent[] =>
-  events.map((event, index) => ({ ...event, seq: first + index }))
 
 /** What a turn becomes with events that are not stored yet: to plan with, never to show. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
@@ -72,6 +68,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
           choices: event.choices,
           trace: event.trace,
           recorded: event.recorded,
+          versions: addVersion(event.versionOf, { id: event.turnId, seq: event.seq }),
         },
       )
       return
@@ -139,6 +136,13 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       draft.head = { ...draft.head, progress: { status: 'running' } }
       if (event.from === 'takeover') countTakeover(draft)
       return
+    case 'turn-copied': {
+      const { steps, unreadable, ...head } = event.turn
+      draft.head = { ...draft.head, ...head, createdAt: event.at }
+      draft.unreadable = unreadable
+      for (const step of steps) draft.pushStep(step)
+      return
+    }
     case 'turn-ended':
       endTurn(draft, event.ending, event.at)
       return

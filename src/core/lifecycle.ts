@@ -1,5 +1,5 @@
 import { assertNever } from './assert-never.ts'
-import { type Call, type CallState, openStates } from './call.ts'
+import { type Call, type CallState, isOpenState, openStates } from './call.ts'
 import type { NewEvent, NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
@@ -18,6 +18,10 @@ export type CallLifecycle = CallState | 'skipped'
 
 export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
+
+/** A skipped call is not open: nothing is waited for. */
+export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
+  lifecycle !== 'skipped' && isOpenState(lifecycle)
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 
@@ -73,6 +77,8 @@ export function turnTransition(event: NewTurnEvent): {
   switch (event.type) {
     case 'turn-started':
       return { from: ['absent'], to: 'running' }
+    case 'turn-copied':
+      return { from: ['absent'], to: 'ended' }
     case 'turn-paused':
       return { from: ['running'], to: 'waiting' }
     case 'turn-resumed':

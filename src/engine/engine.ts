@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { LedgerEvent, NewEvent } from '../core/event.ts'
+import { type NewEvent, numberEvents } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -18,6 +18,7 @@ import {
   type RunHooks,
   type TurnStart,
 } from './hooks.ts'
+import type { EngineFiles } from './files.ts'
 import type { Hub } from './hub.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
@@ -34,15 +35,22 @@ export interface Engine {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
+  readonly newCallId: () => CallId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** Hands over every run of this process, and each that begins from now on. */
   readonly handOver: () => void
+  /**
+   * Leases that this process has and no longer works under, by thread: their runs ended without a word in the ledger,
+   * because the store took nothing. No clock may be asked of these: it may have jumped while they were taken.
+   */
+  readonly givenUp: Map<ThreadId, GivenUpRun>
   /** Writes to a thread without a run of its own, and tells followers. */
   readonly append: (append: Append) => Promise<CommitResult>
   /** Writes, and takes the lease in the same commit; on success the run is under way. */
@@ -53,6 +61,11 @@ export interface LiveRun {
   readonly turnId: MessageId
   readonly run: StartedRun
   readonly ledger: RunLedger
+}
+
+export interface GivenUpRun {
+  readonly turnId: MessageId
+  readonly fence: number
 }
 
 export interface Begin {
@@ -91,6 +104,7 @@ export interface EngineParts {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly holder: string
   readonly emit: Hooks
   readonly tracing: Tracing
@@ -102,6 +116,7 @@ export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
   let isClosing = false
+  const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
     const planned = planCommit(request)
@@ -110,7 +125,9 @@ export function createEngine(parts: EngineParts): Engine {
     try {
       const result = await committer.submit(planned)
       const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result, planned) : null)
+      deliver(
+        isNews ? toFrame(numberEvents(request.events, result.firstSeq), result, planned) : null,
+      )
       return { result, turns: planned.turns, queue: planned.queue }
     } catch (error) {
       deliver(null)
@@ -174,6 +191,7 @@ export function createEngine(parts: EngineParts): Engine {
     void run.done.finally(() => {
       stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
+      if (ledger.holdsLease) givenUp.set(threadId, { turnId, fence })
     })
     return run
   }
@@ -226,6 +244,7 @@ export function createEngine(parts: EngineParts): Engine {
       isClosing = true
       for (const { run } of runs.values()) run.interrupt({ kind: 'hand-over' })
     },
+    givenUp,
     append: async (request) => (await write(request)).result,
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns, queue, overFence } = begin
@@ -302,9 +321,6 @@ function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }:
   const stored = turns.find(({ id }) => id === turnId)
   return stored === undefined || stored.progress.status === 'running'
 }
-
-const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
-  events.map((event, index) => ({ ...event, seq: first + index }))
 
 interface Written {
   readonly result: CommitResult

@@ -22,7 +22,7 @@ import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from './recover.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { parseTitle, type ThreadScope } from './threads.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -63,7 +63,7 @@ export type PostedMessage = {
 
 /** The options of `post`. */
 export interface PostOptions extends ThreadScope {
-  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. */
+  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. @default nothing is made: `no-thread` */
   readonly create?: { readonly ownerId: string; readonly title?: string }
 }
 

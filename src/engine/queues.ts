@@ -10,7 +10,7 @@ import { endFromOutside } from './end-from-outside.ts'
 import type { Engine } from './engine.ts'
 import { checkRoom } from './queue-input.ts'
 import { readDownTo } from './read-latest.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, type ThreadScope } from './threads.ts'
 import { toGivenJson } from './to-json.ts'
 

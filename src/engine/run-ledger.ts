@@ -15,7 +15,7 @@ import { findInterrupt, foldQueueChange, type InputQueue } from '../core/queue.t
 import type { Appended, LeaseUse } from '../store/lease.ts'
 import { planCommit, type PlannedCommit } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
-import { FencedError, toRefusalError } from './append-refusal.ts'
+import { FencedError, isRunLost, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
@@ -36,6 +36,11 @@ export interface RunLedger {
   /** The inputs that wait, as of what has been committed or read. */
   readonly queue: InputQueue
   readonly successor: Successor
+  /**
+   * Whether the lease is still this run's, as far as it knows: it has not given it back, and nobody was seen to have
+   * taken it. A run that ends so leaves a turn that says it runs (see `Engine.givenUp`).
+   */
+  readonly holdsLease: boolean
   /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
   push(event: NewTurnEvent): void
   /** Adds to the text that was pushed last; false if it cannot be added there, and has to be pushed. */
@@ -124,6 +129,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let next: NextRun | null = null
   let cancelTimer: (() => void) | null = null
   let broken: Error | null = null
+  let holdsLease = true
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, what follows must not be stored without it (LG3).
   // Nothing is lost by waiting, for the committer has one transaction under way at a time too.
@@ -131,10 +137,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let inFlight: readonly NewTurnEvent[] = []
   const notifications = createDeferredNotifications(clock, () => flush !== null)
 
-  const take = (): readonly NewTurnEvent[] => {
+  const drain = (): readonly NewTurnEvent[] => {
     cancelTimer?.()
     cancelTimer = null
-    return buffer.take()
+    return buffer.drain()
   }
 
   const expect = (): Turn => foldOn(turn, [...inFlight, ...buffer.peek()])
@@ -155,6 +161,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       inFlight = []
       writing.current = null
     }
+  }
+
+  const refusal = (result: Parameters<typeof toRefusalError>[0]): Error => {
+    const error = toRefusalError(result)
+    if (isRunLost(error)) holdsLease = false
+    return error
   }
 
   /** False: somebody else wrote since; what they said has been read, and nothing of this is stored. */
@@ -181,16 +193,21 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         queue = planned.queue ?? queue
         isStored = true
         next = toNextRun(planned, lease, result, queue)
+        // The run that follows has a lease of its own.
+        if (lease.kind !== 'hold') holdsLease = false
         if (ignored.length > 0) options.onIgnored?.(ignored)
         if (result.stopRequested) options.onStopRequested()
         const frame = toFrame(numberAll(events, result.firstSeq), result, planned, turn)
         notifications.add(() => deliver(events.length === 0 ? null : frame))
         return true
       }
-      if (result.kind !== 'stale') throw toRefusalError(result)
+      if (result.kind !== 'stale') throw refusal(result)
       // A thread that ends before this run's own place was made anew under its id: it is not this run's,
       // and to look again would find the same for ever.
-      if (result.seq < seq) throw new FencedError('The thread of this run is gone.')
+      if (result.seq < seq) {
+        holdsLease = false
+        throw new FencedError('The thread of this run is gone.')
+      }
       await catchUp(result.seq)
       return false
     } finally {
@@ -248,6 +265,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     get queue() {
       return queue
     },
+    get holdsLease() {
+      return holdsLease
+    },
 
     push(event) {
       buffer.push(event)
@@ -265,10 +285,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       // second returns while its events are still in flight with the first (CL3).
       while (writing.current !== null) await writing.current
       if (broken !== null) throw broken
-      const taken = take()
-      if (taken.length === 0) return
-      await begin(taken, async () => {
-        while (!(await write(taken, { kind: 'hold', fence })));
+      const drained = drain()
+      if (drained.length === 0) return
+      await begin(drained, async () => {
+        while (!(await write(drained, { kind: 'hold', fence })));
       })
     },
 
@@ -286,10 +306,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if (broken !== null) throw broken
       const planned = plan(expect(), queue)
       if (planned === null) return null
-      const taken = take()
-      const events = [...taken, ...planned.events]
+      const drained = drain()
+      const events = [...drained, ...planned.events]
       const isStored = await begin(events, () => write(events, leaseFor(planned, finish)))
-      if (!isStored) buffer.restore(taken)
+      if (!isStored) buffer.restore(drained)
       return isStored ? { next } : null
     },
 
@@ -300,11 +320,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if ('kind' in planned) return
       const result = await committer.submit(planned)
       if (result.kind === 'appended') {
+        if (ms === 0) holdsLease = false
         if (result.stopRequested) options.onStopRequested()
         return
       }
       if (result.kind === 'stale') return
-      const error = toRefusalError(result)
+      const error = refusal(result)
       if (error instanceof FencedError) broken ??= error
       throw error
     },
@@ -314,7 +335,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     },
 
     async reload() {
-      take()
+      drain()
       while (writing.current !== null) await writing.current
       const found = await store.findTurn(turnId)
       if (found === null || found.threadId !== threadId) {

@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -18,21 +18,28 @@ import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
 import { endRun } from './end-run.ts'
 import { createFileLoader } from './file-loader.ts'
+import type { EngineFiles } from './files.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
-import { createLifecycleNotifier, type LifecycleNotifier } from './lifecycle-callbacks.ts'
 import { createModelList, namesOf } from './model-list.ts'
 import { canJoin, planJoin } from './plan-end.ts'
 import { isSteered, nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
-import { prepareCall } from './prepare-call.ts'
+import { createPromptFiles } from './prompt-files.ts'
+import { createStepPreparer } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
+import {
+  createRunLifecycle,
+  originOf,
+  type PreparedCall,
+  type RunLifecycle,
+} from './run-lifecycle.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
-import { isToStop } from './step-results.ts'
+import { isToStop, toStepResults } from './step-results.ts'
 import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
@@ -47,6 +54,7 @@ export interface RunParts {
   readonly reason: AgentReason
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
@@ -117,38 +125,61 @@ interface BegunRun extends RunParts {
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
-async function askAgent(begun: BegunRun): Promise<TurnAgent> {
+async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
   const { agents, place, reason, options, ledger, signal } = begun
   const choices = await storedChoices(options.choices, ledger.turn)
-  return agents.ask({ ...place, choices, reason }, signal)
+  return agents.resolve({ ...place, choices, reason }, signal)
 }
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const files = createFileLoader(parts.clock, signal)
+  const own = createPromptFiles(parts.files, place.ownerId)
+  const loader = createFileLoader(parts.clock, signal, own.fetch)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-  let prepared:
-    | {
-        readonly lastSeq: number
-        readonly model: LanguageModel
-        readonly call: Awaited<ReturnType<typeof prepareCall>>
-      }
-    | undefined
+  let prepared: PreparedCall | undefined
   const models = createModelList(agent.models)
+  const steps = createStepPreparer(agent)
+  const lifecycle = createRunLifecycle({
+    agent: () => steps.agent,
+    turn: ledger.turn,
+    clock: parts.clock,
+    maxRetries: agent.maxRetries ?? options.modelRetries,
+  })
+  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
+    history ??= await parts.history()
+    const how = {
+      isDeferred: agent.toolbox.isDeferred,
+      maxOutputChars: options.maxOutputChars,
+      continueText: continueTextOf(),
+    }
+    const messages = await own.resolve([...history, turn])
+    return projectPrompt(messages, how) as ModelMessage[]
+  }
   const continueTextOf = (): ContinueText => {
     const { continueText } = options
     if (typeof continueText === 'string') return continueText
     return models.current === undefined ? 'instruction' : continueText(models.current)
   }
+  const identify = () =>
+    parts.hooks.identify({
+      context: steps.agent.context,
+      abortSignal: signal,
+      turn: () => ledger.expected,
+      prompt: () => prompt,
+    })
+  identify()
   return {
     ...parts,
-    agent,
+    get agent() {
+      return steps.agent
+    },
+    lifecycle,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     get model() {
-      return namesOf(models.current)
+      return namesOf(prepared?.model ?? models.current)
     },
     models,
     get continueText() {
@@ -157,65 +188,59 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     get prompt() {
       return prompt
     },
-    async modelCall() {
+    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
+    async prepareStep() {
       const model = models.current
       if (model === undefined) throw noModel()
-      history ??= await parts.history()
-      const how = {
-        isDeferred: agent.toolbox.isDeferred,
-        maxOutputChars: options.maxOutputChars,
-        continueText: continueTextOf(),
-      }
-      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { turn } = ledger
-      // Once for each try of a step by a model, and not again where it is tried again.
-      if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
-        const call = await prepareCall(agent, { turn, model, messages: prompt })
-        prepared = { lastSeq: turn.lastSeq, model, call }
-      }
-      return { ...prepared.call, signal, files }
+      prompt = await promptOf(turn)
+      const initialMessages = () => promptOf({ ...turn, steps: [] })
+      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      if (steps.agent !== agent) identify()
+      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
+    },
+    async modelCall() {
+      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
+      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
+      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
     },
   }
 }
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
-  let told: LifecycleNotifier | undefined
+  let lifecycle: RunLifecycle | undefined
   try {
-    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    const agent = begun.agents.fixed ?? (await resolveAgent(begun))
     begun.onAgent(agent)
     const run = createRun(begun, agent)
-    begun.hooks.identify({
-      context: run.agent.context,
-      abortSignal: run.signal,
-      turn: () => run.ledger.expected,
-      prompt: () => run.prompt,
-    })
-    told = createLifecycleNotifier(run.agent.callbacks, run.ledger.turn)
-    const done = await work(run, begun.force, told)
+    lifecycle = run.lifecycle
+    await lifecycle.started(run.initialPrompt)
+    const done = await work(run, begun.force)
     const reason = done === 'ended' ? null : why()
     if (reason !== null) await interrupted(begun, reason)
     else if (done !== 'ended' && done !== null) await end(begun, done)
-    if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
-    else if (reason === null && done !== null) await told.ended(begun.ledger.turn)
+    if (reason?.kind === 'stop') await lifecycle.stopped(begun.ledger.turn)
+    else if (reason === null && done !== null) await lifecycle.ended(begun.ledger.turn)
+    else await lifecycle.left(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (error instanceof FencedError) return begun.hooks.turnLost()
+    if (error instanceof FencedError) {
+      begun.hooks.turnLost()
+      return lifecycle?.left(begun.ledger.turn)
+    }
     const reason = why() ?? { kind: 'fault', error }
     await failed(begun, reason)
-    if (reason.kind === 'fault') await told?.failed(error)
-    if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
+    if (reason.kind === 'fault') await lifecycle?.failed(error)
+    else if (reason.kind === 'stop') await lifecycle?.stopped(begun.ledger.turn)
+    else await lifecycle?.left(begun.ledger.turn)
   }
 }
 
 /** Null: the turn waits for a person, and the lease has been given back. `ended`: its end is stored. */
-async function work(
-  run: Run,
-  force: boolean,
-  told: LifecycleNotifier,
-): Promise<TurnEnding | 'ended' | null> {
-  const { ledger, options, agent } = run
-  const { toolbox } = agent
+async function work(run: Run, force: boolean): Promise<TurnEnding | 'ended' | null> {
+  const { ledger, options, lifecycle } = run
+  const { toolbox, step } = run.agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
@@ -228,11 +253,13 @@ async function work(
   // Each process brings the run on a little, however short its time: else it could be handed round for ever.
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
-  const isSpent = () => isToStop(agent.step.stopWhen, ledger.expected, stepsBefore)
+  const stepResults = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
+  const isSpent = () => isToStop(step.stopWhen, stepResults, stepsBefore)
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
-    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls') await told.steps(ledger.expected)
+    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls')
+      await lifecycle.steps(ledger.expected)
     // To wait or to end takes no time: that is still done here.
     if (next.kind === 'step' || next.kind === 'run-calls') {
       if (run.isLeaving() && hasWorked) {

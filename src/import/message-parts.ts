@@ -3,7 +3,13 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
 import { idOf, objectOf, textOf } from './old-fields.ts'
-import { hasEnded, type MessagePart, type Mend, type OldCall, type OldText } from './old-message.ts'
+import {
+  hasEnded,
+  type MessagePart,
+  type ReportMend,
+  type OldCall,
+  type OldText,
+} from './old-message.ts'
 import {
   findOpenCall,
   type InvocationContext,
@@ -115,7 +121,7 @@ function readNamed(part: JsonObject, type: string, { at, mend }: InvocationConte
 }
 
 /** What a person said while the turn was made (IN3). */
-function readSteering(part: JsonObject, said: JsonObject, mend: Mend): ReadPart {
+function readSteering(part: JsonObject, said: JsonObject, mend: ReportMend): ReadPart {
   const id = idOf(said, 'id')
   if (id === undefined || !Array.isArray(said.parts)) {
     return { type: 'data', name: 'steering-message', data: part }
@@ -168,7 +174,7 @@ function readSource(source: JsonObject, type: string): ReadPart {
  */
 export function mergeRepeatedCalls<Part extends MessagePart>(
   parts: readonly Part[],
-  mend: Mend,
+  mend: ReportMend,
 ): readonly Part[] {
   const merged: Part[] = []
   const places = new Map<string, number[]>()

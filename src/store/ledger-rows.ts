@@ -26,6 +26,8 @@ import type {
 import { largestTurnBytes, lazyBytes } from './store.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { StoredOutput } from './stored-output.ts'
+import { type MessageVersion, withVersions } from '../core/versions.ts'
+import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
@@ -66,6 +68,8 @@ export interface MessageRow {
   readonly mark: string
   readonly at: number
   readonly body: string | null
+  /** Itself and its siblings (VR1); null if it has none. */
+  readonly versions: readonly MessageVersion[] | null
 }
 
 export interface BatchRow extends EventBatch {
@@ -93,6 +97,8 @@ export interface LedgerSource {
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
   /** The turn that has the call; one that has no row is of a turn that is running. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
+  /** See `Store.readPath`. */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
   /** See `Store.readPlace`. */
   readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
@@ -108,7 +114,10 @@ export interface PageRead extends MostBytes {
 
 /** The verbs of a store that read what is in threads. */
 export type LedgerReader = Required<
-  Pick<Store, 'readPage' | 'readChanges' | 'readPlace' | 'readMessage' | 'findTurn' | 'readCall'>
+  Pick<
+    Store,
+    'readPage' | 'readChanges' | 'readPlace' | 'readPath' | 'readMessage' | 'findTurn' | 'readCall'
+  >
 >
 
 const everything = 0x7fff_ffff
@@ -148,7 +157,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
       const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
-      const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
+      const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
       const { ownerId, seq, live, incarnation, mark, newest, edge, queue } = rows.thread
       return {
@@ -180,7 +189,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         .sort((left, right) => left.seq - right.seq)
       const within = all.slice(0, limit)
       const sizes = within.map((change) => change.measure(rows))
-      const { count, ids } = takeBytes(sizes, results, maxBytes)
+      const { count, ids } = fitBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
       const { seq, incarnation, queue } = rows.thread
@@ -195,6 +204,8 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     },
 
     readPlace: (threadId: ThreadId, seq: Seq) => source.readPlace(threadId, seq),
+
+    readPath: (threadId: ThreadId, target: string) => source.readPath(threadId, target),
 
     async readMessage(
       threadId: ThreadId,
@@ -214,7 +225,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const { threadId, ownerId, seq } = read.thread
       const queue = parseQueue(read.thread.queue)
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, queue, turn: readTurn(row, rows) }
+      return { threadId, ownerId, seq, queue, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(
@@ -228,7 +239,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const { ownerId, seq } = read.thread
       const queue = parseQueue(read.thread.queue)
       for (const row of rows.messages) {
-        const turn = readTurn(row, rows)
+        const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
           if (call.id === callId) return { threadId, ownerId, seq, queue, turn, call }
         }
@@ -257,7 +268,7 @@ const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
   omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
 
 /** The first, and those after it that fit; with the calls whose results are still to be read. */
-function takeBytes(
+function fitBytes(
   sizes: readonly Measured[],
   results: ResultMode,
   maxBytes: number,
@@ -315,24 +326,26 @@ function indexRows(rows: LedgerRows): IndexedRows {
 }
 
 function readMessageRow(row: MessageRow, rows: IndexedRows): Message {
-  return row.role === 'assistant' ? readTurn(row, rows) : toUserMessage(readUserRow(row))
+  return row.role === 'assistant'
+    ? foldTurnRows(row, rows)
+    : withVersions(toUserMessage(readUserRow(row)), row.versions)
 }
 
 /** A turn is its snapshot, if it has one, and the events since. */
-function readTurn(row: MessageRow, rows: IndexedRows): Turn {
+function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
   const events = rows
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
     .filter((event): event is TurnEvent => isTurnEvent(event))
-  return foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events)
+  return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
 }
 
 /** The turn as of its snapshot; before its first event if it has none. */
 export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
-  const { id, seq, at: createdAt, body, bodySeq } = row
+  const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)
-    : readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
+    : withVersions(readSnapshot({ id, seq, bodySeq, createdAt }, body, calls), versions)
 }
 
 /** A change that is read only if it is shown. */

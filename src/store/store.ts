@@ -6,11 +6,14 @@ import type { Message, Turn } from '../core/message.ts'
 import type { InputQueue } from '../core/queue.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { ListedThread, ThreadRecord } from '../core/thread.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { StoreAudit } from './audit.ts'
+import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
+import type { VersionPath } from './version-path.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
@@ -69,7 +72,12 @@ export interface Store {
    */
   readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
   /**
-   * Retired messages too; of several with one id, the newest (only one of them can be shown).
+   * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message on a
+   * hidden path. Its cost is bounded by what it finds. Null if there is no such message, or it was withdrawn.
+   */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
+  /**
+   * Retired messages too; of several with one id, the one that is shown, or else the newest.
    * `results`: default `full`.
    */
   readMessage(
@@ -114,6 +122,10 @@ export interface Store {
   problem?(): StoreProblem | null
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
+  /** What is known of files; a store without it takes none. */
+  readonly files?: FileRecords
+  /** Where the bytes of files go unless the host says otherwise. */
+  readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
 }
 

@@ -13,6 +13,7 @@ import { queueRules } from './http-rules/queue-rules.ts'
 import { streamRules } from './http-rules/stream-rules.ts'
 import { threadRules } from './http-rules/thread-rules.ts'
 import { toolCallRules } from './http-rules/tool-call-rules.ts'
+import { versionRules } from './http-rules/version-rules.ts'
 
 /**
  * What a server with the demo model and the demo tools must do, seen from outside: each rule knows
@@ -29,6 +30,7 @@ export const httpRules: readonly HttpRule[] = [
   ...chatRules,
   ...queueRules,
   ...streamRules,
+  ...versionRules,
   ...importRules,
   ...ownerRules,
   ...badInputRules,

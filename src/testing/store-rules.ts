@@ -3,6 +3,7 @@ import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
+import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
@@ -17,6 +18,7 @@ import { snapshotRules } from './store-rules/snapshot-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
+import { versionRules } from './store-rules/version-rules.ts'
 import { watchRules } from './store-rules/watch-rules.ts'
 
 /**
@@ -39,10 +41,12 @@ export const storeRules: readonly StoreRule[] = [
   ...snapshotRules,
   ...pageRules,
   ...retireRules,
+  ...versionRules,
   ...rewriteRules,
   ...lazyRules,
   ...byteRules,
   ...changeRules,
   ...historyRules,
   ...watchRules,
+  ...fileRules,
 ]

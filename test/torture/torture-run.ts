@@ -18,7 +18,7 @@ import { calm, faults } from './faults.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { ask, askJson } from './http.ts'
 import { actAsPerson, decideOnce } from './people.ts'
-import { type Storm, Tally } from './storm.ts'
+import { type Storm, CoverageCounters } from './storm.ts'
 
 export interface TortureOptions {
   readonly store: Storm['store']
@@ -41,10 +41,12 @@ export interface TortureReport {
 const people = 6
 const serverCount = 3
 const faultsAtOnce = 3
-/** A missed change is looked for every five seconds. */
+// Nothing is measured with these: they end what would go on for ever.
 const streamsEndMs = 30_000
-const quiesceMs = 90_000
-const memoryMs = 20_000
+/** A missed change is looked for every five seconds, and machines are slow. */
+const endlessMs = 60_000
+const quiesceMs = 240_000
+const memoryMs = 60_000
 
 /** A storm over one store, and what is left when it is over. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
@@ -82,7 +84,7 @@ async function rage(
     db,
     fleet,
     shown: new Shown(),
-    tally: new Tally(),
+    coverage: new CoverageCounters(),
     threads: new Map(),
     gaps: [],
     over: over.signal,
@@ -102,7 +104,7 @@ async function rage(
   )
   const passing = (async () => {
     await pause(seconds * 1_000)
-    while (!until(storm.tally.counts) && !over.signal.aborted) await pause(100)
+    while (!until(storm.coverage.counts) && !over.signal.aborted) await pause(100)
   })()
   // One of the others alone ends early: with an error.
   await Promise.race([passing, asking, harming])
@@ -135,12 +137,12 @@ async function rage(
     memory,
     problems: await check(db),
   }
-  storm.tally.add('threads', storm.threads.size)
-  storm.tally.add('turns shown', storm.shown.turns.size)
-  storm.tally.add('calls', calls.length)
-  storm.tally.add('times that a tool ran', evidence.trace.length)
+  storm.coverage.add('threads', storm.threads.size)
+  storm.coverage.add('turns shown', storm.shown.turns.size)
+  storm.coverage.add('calls', calls.length)
+  storm.coverage.add('times that a tool ran', evidence.trace.length)
   return {
-    counts: storm.tally.counts,
+    counts: storm.coverage.counts,
     longestHealthMs,
     memory,
     violations: findViolations(evidence),
@@ -158,7 +160,7 @@ async function harm(storm: Storm, name: string): Promise<void> {
     const fault = random.pick(possible)
     // One fault can be in the way of another, as a lock is in the way of a lock.
     const isDone = await fault.run(storm, random).catch(() => false)
-    storm.tally.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
+    storm.coverage.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
     await pause(random.int(800))
   }
 }
@@ -198,25 +200,36 @@ async function awaitStreams(storm: Storm): Promise<readonly string[]> {
     const resume = `${storm.fleet.pick(random)}/api/chat/${threadId}/stream`
     const answer = await ask(resume, { owner })
     await answer?.body?.cancel()
-    if (answer?.status === 204 && storm.streams.has(stream)) endless.push(`${threadId}: ${url}`)
+    if (answer?.status !== 204) continue
+    // It may have ended just now.
+    const patience = performance.now() + endlessMs
+    while (storm.streams.has(stream) && performance.now() < patience) await pause(100)
+    if (storm.streams.has(stream)) endless.push(`${threadId}: ${url}`)
   }
   return endless
 }
 
-/** People decide what waits, until every turn has ended; resolves with those that do not. */
+/**
+ * People decide what waits, until every turn has ended; resolves with those that do not. A message can be taken long
+ * after its sender has left, so all is looked at again as long as a server was at work meanwhile.
+ */
 async function quiesce(storm: Storm): Promise<readonly string[]> {
   const random = storm.randomFor('people at the end')
   const until = performance.now() + quiesceMs
-  let open = [...storm.threads.keys()]
-  while (open.length > 0 && performance.now() < until) {
-    const left: string[] = []
-    for (const threadId of open) {
-      if (!(await isAtRest(storm, random, threadId))) left.push(threadId)
-    }
-    open = left
-    if (open.length > 0) await pause(200)
+  const areIdle = async () => {
+    const idle = await Promise.all(storm.fleet.servers.map((server) => server.isIdle()))
+    return !idle.includes(false)
   }
-  return open
+  for (;;) {
+    const wereIdle = await areIdle()
+    const open: string[] = []
+    for (const threadId of storm.threads.keys()) {
+      if (!(await isAtRest(storm, random, threadId))) open.push(threadId)
+    }
+    if (open.length === 0 && wereIdle && (await areIdle())) return []
+    if (performance.now() >= until) return open.length > 0 ? open : ['a server that is at work']
+    await pause(200)
+  }
 }
 
 async function isAtRest(storm: Storm, random: Random, threadId: string): Promise<boolean> {

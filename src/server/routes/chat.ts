@@ -128,7 +128,7 @@ export async function inPlace<Result extends { readonly kind: string }>(
   begin: () => Promise<Result>,
 ): Promise<Result> {
   // What runs in this thread has its place, and whatever follows it there keeps it.
-  const leave = holdfast.running().includes(threadId) ? () => {} : runs.take(ownerId)
+  const leave = holdfast.running().includes(threadId) ? () => {} : runs.acquire(ownerId)
   let isRunning = false
   try {
     const result = await begin()

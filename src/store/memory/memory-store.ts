@@ -4,7 +4,8 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
-import type { ListedThread } from '../../core/thread.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
+import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -13,8 +14,11 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
+import { createMemoryFileRecords } from './memory-file-records.ts'
+import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
+  type MemoryMessage,
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
@@ -23,10 +27,12 @@ import {
 } from './memory-thread.ts'
 
 export interface MemoryStoreOptions {
+  /** By which leases run out. @default a clock that does not jump */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default not known
    */
   readonly isAlive?: IsHolderAlive
 }
@@ -44,6 +50,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   // For leases alone, which never leave the process: a clock that is set must not end them.
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
+  const files = createMemoryFileRecords((id) => threads.has(id))
   let activity = 0
   let closed = false
 
@@ -56,7 +63,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     thread: {
       id,
       ownerId,
-      title,
+      title: title.slice(0, longestTitle).toWellFormed(),
       metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,
@@ -79,6 +86,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
   return {
     kind: 'memory',
+    files,
+    defaultFileStore: memoryFiles,
 
     async createThread(wanted) {
       open()
@@ -122,6 +131,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(id)
       if (stored === undefined) return null
       threads.delete(id)
+      files.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -135,6 +145,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
+        if (result.kind === 'appended') void files.name(append.threadId, commit.files)
         if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
@@ -189,7 +200,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const inside = shown
         .slice(0, limit)
         .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
-      const messages = takeBytes(inside, maxBytes)
+      const messages = fitBytes(inside, maxBytes)
       return {
         ownerId,
         seq,
@@ -212,7 +223,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
-      const changes = takeBytes(within, maxBytes)
+      const changes = fitBytes(within, maxBytes)
       const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
@@ -224,10 +235,20 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return stored === undefined ? null : readMemoryPlace(stored, seq)
     },
 
+    async readPath(threadId, target) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
+      const { ownerId, seq } = stored.thread
+      return path === null ? null : { ownerId, seq, ...path }
+    },
+
     async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
-      const entry = stored?.messages.findLast((message) => message.id === messageId)
+      const own = stored?.messages.filter((message) => message.id === messageId)
+      const entry = own?.find(({ retiredSeq }) => retiredSeq === null) ?? own?.at(-1)
       if (stored === undefined || entry === undefined) return null
       return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },
@@ -291,11 +312,16 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   }
 }
 
+const toPathRow = (entry: MemoryMessage): PathRow => ({
+  ...entry,
+  role: 'user' in entry ? entry.user.role : 'assistant',
+})
+
 /** Shared with nobody, as what a database gives back. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
 /** The first, and those after it that fit. */
-function takeBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
+function fitBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
   if (maxBytes === undefined) return items
   let bytes = 0
   const end = items.findIndex((item, index) => {

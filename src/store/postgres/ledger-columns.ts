@@ -9,7 +9,7 @@ import type { StoredOutput } from '../stored-output.ts'
  */
 export type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
 
-export interface ThreadColumns {
+interface ThreadColumns {
   readonly kind: 'thread'
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
@@ -25,7 +25,7 @@ export interface ThreadColumns {
   readonly edge: MessageId | null
 }
 
-export interface MessageColumns {
+interface MessageColumns {
   readonly kind: 'message'
   readonly messageId: MessageId
   readonly role: UserMessage['role'] | 'assistant'
@@ -36,6 +36,8 @@ export interface MessageColumns {
   readonly mark: string
   readonly at: number
   readonly content: string | null
+  /** JSON text. */
+  readonly versions: string | null
   /** False: only its place; enough bytes had come together before it. */
   readonly isRead: boolean
 }
@@ -54,7 +56,7 @@ export interface BatchColumns {
   readonly isRead: boolean
 }
 
-export interface CallColumns extends StoredOutput {
+interface CallColumns extends StoredOutput {
   readonly kind: 'call'
   readonly messageId: MessageId
   readonly callId: CallId
@@ -72,6 +74,15 @@ export interface PlaceColumns {
   readonly mark: string | null
   readonly newestId: MessageId | null
   readonly newestBodySeq: Seq | null
+}
+
+/** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
+export interface PathColumns {
+  readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
+  readonly ownerId: OwnerId | null
+  readonly seq: Seq
+  readonly id: MessageId | null
+  readonly role: UserMessage['role'] | 'assistant' | null
 }
 
 /** The result of one call. */
@@ -103,6 +114,7 @@ const types = {
   mark: 'text',
   newest: 'text',
   edge: 'text',
+  versions: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

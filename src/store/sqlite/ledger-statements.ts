@@ -1,18 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { FileId } from '../../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
+import type { ThreadHead } from '../lease.ts'
 import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
-import type {
-  BatchRecord,
-  ChangedRow,
-  HeadRow,
-  HeldLeaseRow,
-  LedgerThreadRecord,
-  MessageRecord,
-  ThreadKey,
-} from './ledger-row.ts'
+import type { PathRow } from '../version-path.ts'
+import type { FileRow } from '../file-row.ts'
+import { fileSql } from './file-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -36,7 +32,7 @@ type OfCall = [thread: ThreadKey, callId: CallId]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
-/** Prepared once and kept for the life of the store. */
+/** Prepared once and kept for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
     text: string,
@@ -93,6 +89,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
     setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
+    setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -114,10 +111,18 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         body: string | null,
         retiredSeq: Seq | null,
         mark: string,
+        parentSeq: Seq | null,
+        versions: string | null,
       ]
     >(sql.insertMessage),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
-    retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
+    retireMessage: prepare<[Seq, parent: Seq | null, ...ById]>(sql.retireMessage),
+    showMessage: prepare<AtPlace>(sql.showMessage),
+    setVersions: prepare<[versions: string | null, ...AtPlace]>(sql.setVersions),
+    readPathAt: prepare<AtPlace, PathRow>(sql.readPathAt),
+    readPathById: prepare<ById, PathRow>(sql.readPathById),
+    readLastHidden: prepare<AtPlace, PathRow>(sql.readLastHidden),
+    readShownAfter: prepare<AtPlace, PathRow>(sql.readShownAfter),
     snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
@@ -175,13 +180,99 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq,
         seq: Seq,
         name: string,
-        life: CallLifecycle,
+        lifecycle: CallLifecycle,
         input: string | null,
         output: string | null,
         modelOutput: string | null,
       ]
     >(sql.upsertCall),
+    beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
+    finishFile: prepare<{
+      id: FileId
+      mediaType: string
+      bytes: number
+      sha256: string
+      filename: string | null
+      width: number | null
+      height: number | null
+    }>(fileSql.finishFile),
+    readFile: prepare<[FileId], FileRow>(fileSql.readFile),
+    reserveFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.reserveFile),
+    ownerFileBytes: prepare<[OwnerId], { bytes: number }>(fileSql.ownerFileBytes),
+    claimUnusedFiles: prepare<
+      { before: number; limit: number; ownerId: OwnerId | null },
+      { id: FileId }
+    >(fileSql.claimUnusedFiles),
+    forgetFile: prepare<[FileId]>(fileSql.forgetFile),
+    useFile: prepare<[...InThread, FileId]>(fileSql.useFile),
+    markFileUsed: prepare<[FileId]>(fileSql.markFileUsed),
+    releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
+    deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
+
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
+}
+
+/** The number of a thread in this database; nobody outside hears of it. */
+export type ThreadKey = number
+
+/** What an append is compared with. */
+export interface HeadRow extends ThreadHead {
+  readonly thread: ThreadKey
+  readonly hasQueue: 0 | 1
+}
+
+/** A thread as reads of what is in it need it. */
+export interface LedgerThreadRecord {
+  readonly thread: ThreadKey
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
+}
+
+export interface HeldLeaseRow {
+  readonly threadId: ThreadId
+  readonly fence: number
+  readonly holder: string
+  readonly turnId: MessageId
+  readonly until: number
+}
+
+export interface ChangedRow {
+  readonly id: ThreadId
+  readonly seq: Seq
+  readonly isStopping: 0 | 1
+}
+
+export interface MessageRecord {
+  readonly seq: Seq
+  readonly messageId: MessageId
+  readonly role: 'user' | 'system' | 'assistant'
+  readonly status: TurnStatus | null
+  /** 0: events have come that are not in the body. */
+  readonly isSnapshot: 0 | 1
+  readonly bodySeq: Seq | null
+  readonly commitSeq: Seq
+  readonly mark: string
+  readonly createdAt: number
+  readonly body: string | null
+  /** JSON text. */
+  readonly versions: string | null
+}
+
+/** Events of one commit: see `EventBatch`. */
+export interface BatchRecord {
+  readonly seq: Seq
+  readonly size: number
+  readonly commitSeq: Seq
+  readonly mark: string
+  /** The place of the turn that it belongs to; null for events of the thread itself. */
+  readonly turn: Seq | null
+  readonly at: number
+  readonly payload: string
 }

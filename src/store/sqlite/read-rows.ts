@@ -9,9 +9,15 @@ import type {
   ThreadRow,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import { type PathRows, readVersionsText, walkPath } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type {
+  BatchRecord,
+  LedgerStatements,
+  LedgerThreadRecord,
+  MessageRecord,
+  ThreadKey,
+} from './ledger-statements.ts'
 
 const nothing: LedgerRows = {
   thread: undefined,
@@ -90,11 +96,11 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           }
           if (body !== undefined && bodySeq < batchSeq) {
             reader.addBody(body)
-            bodies.take()
+            bodies.advance()
             changes++
           } else if (batch !== undefined) {
             reader.addBatch(batch)
-            batches.take()
+            batches.advance()
             // The reader may stand in the middle of the first.
             changes += Math.min(batch.size, batch.seq - after)
           }
@@ -146,6 +152,22 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           ...readDetails(statements, thread, records, mostBytes),
           unread: null,
         }
+      })
+    },
+
+    async readPath(threadId, target) {
+      return connection.read((statements) => {
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return null
+        const { thread, ownerId, seq } = head
+        const rows: PathRows = {
+          at: (place) => statements.readPathAt.get(thread, place),
+          byId: (id) => statements.readPathById.get(thread, id),
+          lastHidden: (parent) => statements.readLastHidden.get(thread, parent),
+          shownAfter: (place) => statements.readShownAfter.all(thread, place),
+        }
+        const path = walkPath(rows, target)
+        return path === null ? null : { ownerId, seq, ...path }
       })
     },
 
@@ -282,7 +304,7 @@ function peekable<Row>(rows: Iterable<Row>) {
       else ahead = next.value
       return ahead
     },
-    take() {
+    advance() {
       ahead = undefined
     },
     close() {
@@ -311,4 +333,5 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   mark: record.mark,
   at: record.createdAt,
   body: record.body,
+  versions: readVersionsText(record.versions),
 })

@@ -8,6 +8,8 @@ import {
   type OptionTable,
 } from '../../core/check-options.ts'
 import type { Seq } from '../../core/ids.ts'
+import { folderFiles } from '../../files/folder-files.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
@@ -19,6 +21,7 @@ import type { AppendResult, Store } from '../store.ts'
 import { toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
+import { createSqliteFileRecords } from './file-records.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -27,15 +30,17 @@ import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
+  /** By which leases run out. @default Date.now */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default asks the operating system
    */
   readonly isAlive?: IsHolderAlive
-  /** How often to look for changes by other processes, while somebody watches. */
+  /** How often to look for changes by other processes, while somebody watches. @default 50 */
   readonly pollMs?: number
-  /** How long to wait for another process that is writing. */
+  /** How long to wait for another process that is writing; then the write fails, and is tried again. @default 1,500 */
   readonly busyTimeoutMs?: number
 }
 
@@ -90,6 +95,9 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     // A database in memory is seen by its own connection only.
     ...(file === ':memory:' ? {} : { audit }),
     holder: () => holder,
+    files: createSqliteFileRecords({ read, write }),
+    // Beside the database, so that one copy of the folder has both.
+    defaultFileStore: () => (file === ':memory:' ? memoryFiles() : folderFiles(`${file}-files`)),
 
     async createThread(wanted) {
       return write((statements) => {
@@ -148,6 +156,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const messages = Number(statements.deleteMessages.run(thread).changes)
         statements.deleteEvents.run(thread)
         statements.deleteCalls.run(thread)
+        statements.releaseFiles.run({ thread })
+        statements.deleteFileUses.run(thread)
         return { messages }
       })
       if (deleted !== null) notifications.post([{ threadId: id, seq: 0 }])
