@@ -8,10 +8,12 @@ import {
   wholeNumber,
 } from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
-import type { Message } from '../core/message.ts'
+import { isTurn, type Message } from '../core/message.ts'
+import { joinedInputs } from '../core/queue.ts'
 import type { ForkOrigin } from '../core/thread.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { parseShownQueue } from '../views/queue-view.ts'
 import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
 import { type ConnectionEffect, type ConnectionInput, nextConnection } from './connection.ts'
 import { createExternalStore } from './external-store.ts'
@@ -90,6 +92,7 @@ interface LedgerPage {
   readonly nextCursor: string | null
   readonly seq: number
   readonly place?: string
+  readonly queue?: unknown
 }
 
 /**
@@ -102,6 +105,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const network = options.network ?? createNetwork(clock)
   const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
+  const queued = (id: string) => `${base}/queue/${encodeURIComponent(id)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
   /** Where the view stands, as the server said it. */
@@ -124,6 +128,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       title: '',
       messages: [],
       pending: [],
+      queue: [],
       hasOlder: false,
       isLoadingOlder: false,
       isRunning: false,
@@ -142,13 +147,15 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     store.update((snapshot) => {
       // What was shown again is not held yet: until it has been read, what was there before stays, whole.
       const messages = view.outdatedAt === undefined ? view.messages : snapshot.messages
-      const stored = new Set(messages.map(({ id }) => id as string))
+      const { queue = snapshot.queue.length === 0 ? snapshot.queue : [] } = view
+      const stored = storedIds({ ...view, messages })
       const last = messages.at(-1)
       const pending = (change.pending ?? snapshot.pending).filter(({ id }) => !stored.has(id))
       return {
         ...snapshot,
         ...change,
         messages,
+        queue,
         title: view.title ?? change.title ?? snapshot.title,
         hasOlder: cursor !== null,
         isRunning: last?.role === 'assistant' && last.progress.status === 'running',
@@ -233,7 +240,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       readPage(null, signal),
     ])
     readings++
-    view = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
+    view = {
+      ...windowOf(page.seq, page.results.toReversed(), page.nextCursor),
+      queue: parseShownQueue(page.queue),
+    }
     place = page.place ?? String(page.seq)
     cursor = page.nextCursor
     const { title, forkedFrom } = thread
@@ -251,6 +261,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const limit = Math.min(mostAtOnce, Math.max(pageSize, view.messages.length))
       let page = await readPage(null, undefined, limit)
       const { seq, place: reached = String(seq) } = page
+      const queue = parseShownQueue(page.queue)
       const newestFirst = [...page.results]
       for (let pages = 1; pages < mostPages && page.nextCursor !== null; pages++) {
         if (wanted === undefined || newestFirst.some(({ id }) => id === wanted)) break
@@ -260,7 +271,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       }
       readings++
       if (seq > view.seq) place = reached
-      view = foldThread(windowOf(seq, newestFirst.toReversed(), page.nextCursor), changes)
+      const shown = windowOf(seq, newestFirst.toReversed(), page.nextCursor)
+      view = foldThread({ ...shown, queue }, changes)
       cursor = page.nextCursor
       show()
     } finally {
@@ -313,25 +325,28 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   const post = async (message: PendingMessage, replaces?: string) => {
-    const { id, parts } = message
+    const { id, parts, whenBusy } = message
+    const busy = whenBusy === undefined ? {} : { whenBusy }
     const put = (state: PendingMessage) =>
       show({
         pending: [...store.getSnapshot().pending.filter((other) => other.id !== id), state],
       })
-    put({ id, parts, state: 'sending' })
+    put({ id, parts, state: 'sending', ...busy })
     try {
       await postJson('/api/chat', {
         id: threadId,
         messages: [{ id, role: 'user', parts }],
         trigger: 'submit-message',
         ...(replaces === undefined ? {} : { messageId: replaces }),
+        ...busy,
       })
       // It is stored, so the thread is there and the server too.
       exists = true
       reconnect()
     } catch (error) {
       const isDiscarded = !store.getSnapshot().pending.some((other) => other.id === id)
-      if (!isDiscarded) put({ id, parts, state: 'failed', error: (error as ApiError).message })
+      const why = (error as ApiError).message
+      if (!isDiscarded) put({ id, parts, state: 'failed', error: why, ...busy })
       throw error
     }
   }
@@ -349,8 +364,24 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       }
     },
     reconnect,
-    send: (parts, { replaces } = {}) =>
-      post({ id: replaces ?? newId(), parts, state: 'sending' }, replaces),
+    send: (parts, { replaces, whenBusy } = {}) =>
+      post(
+        {
+          ...{ id: replaces ?? newId(), parts, state: 'sending' },
+          ...(whenBusy === undefined ? {} : { whenBusy }),
+        },
+        replaces,
+      ),
+    async editQueued(id, words) {
+      await api.patch(queued(id), { text: words })
+    },
+    async moveQueued(id, before) {
+      await api.patch(queued(id), { before })
+    },
+    withdraw: (id) => api.delete(queued(id)),
+    async release() {
+      await api.post(`${base}/queue/release`, {})
+    },
     async retry(pendingId) {
       const message = store.getSnapshot().pending.find(({ id }) => id === pendingId)
       if (message !== undefined) await post(message)
@@ -397,6 +428,14 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     },
   }
 }
+
+/** What has arrived: it has its place in the thread, waits for it, or joined a turn. */
+const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
+  new Set([
+    ...messages.map(({ id }) => id as string),
+    ...queue.map(({ id }) => id as string),
+    ...messages.flatMap((message) => (isTurn(message) ? joinedInputs(message) : [])),
+  ])
 
 /** With more before it, the view begins at its oldest message; else at the thread's beginning. */
 function windowOf(

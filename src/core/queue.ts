@@ -105,6 +105,10 @@ export function foldQueueChange(queue: InputQueue, change: Change): InputQueue {
   return joinedInputs(change.turn).reduce(withoutInput, queue)
 }
 
+/** Whether a change can have changed the queue. */
+export const canChangeQueue = (change: Change): boolean =>
+  change.kind === 'turn' ? joinedInputs(change.turn).length > 0 : isQueueEvent(change.event)
+
 /** The ids of the inputs that joined a turn. */
 export const joinedInputs = (turn: Turn): readonly MessageId[] =>
   turn.steps.flatMap(({ parts }) =>

@@ -4,6 +4,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit } from '../protocol/page-query.ts'
 import type { PageOrder } from '../store/store.ts'
 import { type ExportQuery, exportQuery } from '../transfer/export-threads.ts'
+import type { ShownInput } from '../views/queue-view.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { checkNames } from './check-names.ts'
@@ -60,6 +61,8 @@ export interface MessagesPage<Format extends PageFormat = 'ui'> {
   readonly place?: string
   /** With `live: 'exclude'`: the turn that was left out, or null. */
   readonly live?: { readonly messageId: string } | null
+  /** The inputs that wait for their turn, in the order in which they are answered (IN2). */
+  readonly queue: readonly ShownInput[]
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Seq } from '../core/ids.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { LedgerEvent } from '../core/event.ts'
 import type { Turn } from '../core/message.ts'
+import type { InputQueue } from '../core/queue.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { placeAfter } from '../protocol/place-text.ts'
 import { markOf } from '../store/place-evidence.ts'
@@ -23,6 +24,8 @@ export interface Frame {
   readonly bytes: number
   /** The turn that they are about, with all of them, where this process has folded it already. */
   readonly turn?: Turn
+  /** The inputs that wait at `seq`, where these changes may have changed them (IN2). */
+  readonly queue?: InputQueue
 }
 
 /** Read from the database, which went up to `end` then. */
@@ -234,7 +237,7 @@ export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
   const incarnation = last?.incarnation ?? ''
   const joined = withDefined(
     { after, seq: liveWindow.to, changes, incarnation, bytes },
-    { turn: last?.turn },
+    { turn: last?.turn, queue: frames.findLast(({ queue }) => queue !== undefined)?.queue },
   )
   liveWindow.joined.set(after, joined)
   return joined
@@ -279,7 +282,11 @@ export function toFrame(
     (event) => ({ kind: 'event', seq: event.seq, commit: seq, mark, event }) as const,
   )
   const bytes = bytesOf(planned)
-  return withDefined({ after: firstSeq - 1, seq, changes, incarnation, bytes }, { turn })
+  const { queue } = planned
+  return withDefined(
+    { after: firstSeq - 1, seq, changes, incarnation, bytes },
+    { turn, queue: queue ?? undefined },
+  )
 }
 
 /** By the rows that its events became; the state of a turn that has ended is not sent. */

@@ -15,6 +15,7 @@ import { fileRoutes } from './routes/files.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
+import { queueRoutes } from './routes/queue.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -31,6 +32,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...aboutRoutes(context),
     ...threadRoutes(context),
     ...messageRoutes(context),
+    ...queueRoutes(context),
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),

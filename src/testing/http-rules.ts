@@ -9,6 +9,7 @@ import { importRules } from './http-rules/import-rules.ts'
 import { messageRules } from './http-rules/message-rules.ts'
 import { originRules } from './http-rules/origin-rules.ts'
 import { ownerRules } from './http-rules/owner-rules.ts'
+import { queueRules } from './http-rules/queue-rules.ts'
 import { streamRules } from './http-rules/stream-rules.ts'
 import { threadRules } from './http-rules/thread-rules.ts'
 import { toolCallRules } from './http-rules/tool-call-rules.ts'
@@ -27,6 +28,7 @@ export const httpRules: readonly HttpRule[] = [
   ...approvalRules,
   ...decisionRules,
   ...chatRules,
+  ...queueRules,
   ...streamRules,
   ...versionRules,
   ...importRules,

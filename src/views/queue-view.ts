@@ -1,6 +1,6 @@
-import type { Json } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
-import type { InputMode, InputQueue } from '../core/queue.ts'
+import { type InputMode, type InputQueue, parseQueue } from '../core/queue.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toIsoDate } from './iso-date.ts'
 import { userTextOf } from './user-content.ts'
@@ -30,3 +30,13 @@ export const projectQueue = (queue: InputQueue): readonly ShownInput[] =>
       { metadata, choices },
     )
   })
+
+/** The same back, for a client that folds events on top of it. */
+export const parseShownQueue = (value: unknown): InputQueue =>
+  parseQueue(
+    Array.isArray(value)
+      ? (value as readonly unknown[]).map((input) =>
+          isJsonObject(input) ? { ...input, at: Date.parse(String(input.at)) } : input,
+        )
+      : [],
+  )

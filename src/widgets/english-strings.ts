@@ -87,6 +87,22 @@ export const englishStrings: Strings = {
   messages: 'Messages',
   send: 'Send',
   stop: 'Stop',
+  sendNext: 'Send next',
+  steer: 'Send now, into the answer',
+  queue: 'Messages that wait',
+  waitingInputs: (count) =>
+    count === 1 ? '1 message waits for its turn.' : `${count} messages wait for their turn.`,
+  heldBack: (count) =>
+    count === 1
+      ? 'Stopped. 1 message was held back.'
+      : `Stopped. ${count} messages were held back.`,
+  sendNow: 'Send now',
+  inputMode: { steer: 'joins at the next step', interrupt: 'interrupts' },
+  editQueued: 'Edit message',
+  saveQueued: 'Save',
+  moveUp: 'Move up',
+  moveDown: 'Move down',
+  withdraw: 'Remove',
   continue: 'Continue',
   regenerate: 'Regenerate',
   edit: 'Edit',

@@ -117,6 +117,30 @@ export interface Strings {
   readonly send: string
   /** The button that ends a turn that runs or waits. */
   readonly stop: string
+  /** The button that sends a message while a turn runs: it is answered after that. */
+  readonly sendNext: string
+  /** The button that sends a message into the turn that runs. */
+  readonly steer: string
+  /** The name of the list of messages that wait for their turn, for screen readers. */
+  readonly queue: string
+  /** Above the messages that wait for their turn. */
+  readonly waitingInputs: (count: number) => string
+  /** Above messages that a stop held back. */
+  readonly heldBack: (count: number) => string
+  /** The button that sends on what a stop held back. */
+  readonly sendNow: string
+  /** How a message that waits meets the turn that runs, where it does not wait for its own. */
+  readonly inputMode: Readonly<Record<'steer' | 'interrupt', string>>
+  /** The button that edits a message that waits, and the name of its field. */
+  readonly editQueued: string
+  /** The button that keeps an edited message that waits. */
+  readonly saveQueued: string
+  /** The button that puts a message that waits before the one above it. */
+  readonly moveUp: string
+  /** The button that puts a message that waits behind the one below it. */
+  readonly moveDown: string
+  /** The button that takes back a message that waits. */
+  readonly withdraw: string
   /** The button that goes on with a turn that was broken off or ran out of steps. */
   readonly continue: string
   /** The button that answers again. */

@@ -35,7 +35,7 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     const script = [{ call: 'charge', input: {} }]
     const fixture = await createFixture(
       ({ prompt }) => (prompt.at(-1)?.role === 'tool' ? [{ text: 'Charged.' }] : script),
-      { store, tools: { charge } },
+      { store, tools: { charge }, whenBusy: 'reject' },
     )
     const { holdfast, log } = fixture
     onTestFinished(async () => {

@@ -79,7 +79,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await tab.until((messages) => JSON.stringify(messages).includes('"input-available"'))
       const other = await again()
       await other.tab.until((messages) => messages.length === 2)
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await Promise.all([sent, other.resumed])
       const stored = await page()
       expect(JSON.stringify(stored)).toContain('output-error')
@@ -146,9 +146,9 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await one.chat.stop()
       await sent
       const three = openTab(place)
-      await three.chat.sendMessage({ text: 'another' })
+      await three.chat.sendMessage({ text: 'another' }, { body: { whenBusy: 'reject' } })
       expect(three.chat.error?.message).toContain('run-active')
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await joined
       expect(two.messages()).toEqual(await page())
       expect(calls).toHaveLength(1)

@@ -13,7 +13,7 @@ import { useDraftText } from './use-draft-text.ts'
 export interface ComposerProps {
   /** What is being written is stored in the browser for each thread by itself. */
   readonly threadId: string
-  /** A turn runs: nothing can be sent, and Stop stands in the place of Send. */
+  /** A turn runs: Stop stands in the place of Send, and what is written can only be sent with `steer`. */
   readonly isRunning: boolean
   /**
    * A turn waits for a person, such as for an approval: it can be stopped, or answered with a message, so
@@ -28,6 +28,13 @@ export interface ComposerProps {
   readonly send: (text: string, files: readonly UploadedFile[]) => Promise<void>
   /** Sends a file to the server, such as `uploadFile` does. @default files cannot be attached */
   readonly upload?: Upload
+  /**
+   * Sends into the turn that runs. With it, what is written meanwhile can be sent: Enter calls `send`, which puts it behind the
+   * turn, and Ctrl+Enter or ⌘+Enter calls this.
+   *
+   * @default nothing can be sent while a turn runs
+   */
+  readonly steer?: (text: string, files: readonly UploadedFile[]) => Promise<void>
   /** Ends the turn that runs or waits. When it rejects, the message of its error is shown. */
   readonly stop: () => Promise<void>
   /** Nothing can be sent; it can be written all the same. @default false */
@@ -51,11 +58,13 @@ export function Composer(props: ComposerProps): ReactNode {
     if (takesFocus) field.current?.focus()
   }, [takesFocus, threadId])
 
-  const send = () => {
-    if (isEmpty || isUploading || isRunning || isDisabled) return
+  const { steer } = props
+  const canSend = !isRunning || steer !== undefined
+  const send = (by: ComposerProps['send'] = props.send) => {
+    if (isEmpty || isUploading || !canSend || isDisabled) return
     setText('')
     // What could not be sent stands in the thread, with a way to send it again.
-    void props.send(text, files.take()).catch(() => undefined)
+    void by(text, files.take()).catch(() => undefined)
   }
   const stop = (isByKeyboard: boolean) =>
     run(async () => {
@@ -67,7 +76,7 @@ export function Composer(props: ComposerProps): ReactNode {
     // While an input method composes a word, Enter belongs to it.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    send()
+    send(isRunning && (event.ctrlKey || event.metaKey) ? steer : undefined)
   }
   return (
     <form
@@ -110,11 +119,23 @@ export function Composer(props: ComposerProps): ReactNode {
             <Icon name="stop" />
           </button>
         )}
-        {!isRunning && (
+        {isRunning && steer !== undefined && !isEmpty && (
+          <button
+            type="button"
+            className="hf-send hf-steer"
+            aria-label={strings.steer}
+            title={strings.steer}
+            disabled={isUploading || isDisabled}
+            onClick={() => send(steer)}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
+        {(!isRunning || (canSend && !isEmpty)) && (
           <button
             type="submit"
             className="hf-send"
-            aria-label={strings.send}
+            aria-label={isRunning ? strings.sendNext : strings.send}
             disabled={isEmpty || isUploading || isDisabled}
           >
             <Icon name="send" />

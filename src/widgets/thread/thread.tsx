@@ -7,6 +7,7 @@ import { CallActionsProvider } from '../call-actions.ts'
 import { Composer } from '../composer/composer.tsx'
 import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
+import { QueueList } from '../queue/queue-list.tsx'
 import { ThreadProvider } from '../thread-context.ts'
 import { Announcer } from './announcer.tsx'
 import { ConnectionNote } from './connection-note.tsx'
@@ -91,12 +92,20 @@ function ThreadBody(props: ThreadProps): ReactNode {
           ) : (
             <div className="hf-foot">
               <ConnectionNote connection={connection} isSavingInterrupted={isSavingInterrupted} />
+              <QueueList
+                queue={thread.queue}
+                edit={client.editQueued}
+                move={client.moveQueued}
+                withdraw={client.withdraw}
+                release={client.release}
+              />
               <Composer
                 threadId={threadId}
                 isRunning={isRunning}
                 isWaiting={last !== undefined && isTurn(last) && last.progress.status === 'waiting'}
                 takesFocus={takesFocus}
                 send={(text, files) => client.send(toParts(text, files))}
+                steer={(text, files) => client.send(toParts(text, files), { whenBusy: 'steer' })}
                 upload={(file, options) => uploadFile(clients.api, file, options)}
                 stop={client.stop}
               />
