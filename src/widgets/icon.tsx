@@ -25,6 +25,7 @@ export type IconName =
   | 'chart'
   | 'code'
   | 'download'
+  | 'fork'
 
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
 const paths: Readonly<Record<IconName, string>> = {
@@ -52,6 +53,7 @@ const paths: Readonly<Record<IconName, string>> = {
   refresh: 'M13 8a5 5 0 1 1-1.500-3.600M13 2.500v3h-3',
   chart: 'M2.500 2.500v11h11M4.500 10.500 7.500 7l2.500 2 3.500-4.500',
   code: 'M5.500 4.500 2 8l3.500 3.500M10.500 4.500 14 8l-3.500 3.500',
+  fork: 'M4.500 3v10M4.500 8c4 0 6.500-1 6.500-4.500M9 5l2-2 2 2',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 
