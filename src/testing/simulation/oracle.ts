@@ -138,12 +138,18 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     archive(folded.messages)
     // What was hidden is held here: shown again, it stands where it stood, as it was (VR1).
     const places = fresh.flatMap((event) => (event.type === 'messages-shown' ? event.places : []))
-    const shown = places.flatMap((place) => held.get(place) ?? [])
+    const shown = places.flatMap((place) => held.get(place) ?? []).map(asItEnded)
     if (shown.length < places.length) report('VR1', `of ${places.join(' ')} some were never there`)
     const messages = [...folded.messages, ...shown].sort((left, right) => left.seq - right.seq)
     view = shown.length === 0 ? folded : { ...folded, messages }
     views.set(view.seq, view)
     checkProgress(before, fresh, resolved)
+  }
+
+  /** A turn may have ended in the commit that hid it. */
+  const asItEnded = (message: Message): Message => {
+    const turn = message.role === 'assistant' ? turns.get(message.id) : undefined
+    return turn === undefined ? message : { ...turn, ...pickVersions(message) }
   }
 
   /** Every message as it was last, with the versions that were made of it since. */
