@@ -23,7 +23,7 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { ForkOrigin, ThreadRecord } from './core/thread.ts'
+export type { ForkOrigin, ListedThread, ThreadRecord } from './core/thread.ts'
 export { type MessageVersion, type ShownVersions, versionsOf } from './core/versions.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export {
@@ -183,6 +183,7 @@ export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
+  WithContext,
 } from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,
@@ -191,7 +192,7 @@ export type {
   Toolbox,
 } from './engine/tool-policy.ts'
 export type { LegacyFormat } from './import/detect-format.ts'
-export type { Failed as ImportFailure, Mended as ImportMend } from './import/report.ts'
+export type { Failed as ImportFailure, Mended as ImportMend } from './import/old-message.ts'
 export type {
   AuditCall,
   AuditEvent,
@@ -227,3 +228,8 @@ export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
 export type { OfCall } from './engine/hooks.ts'
 export type { ContinueText } from './views/model-prompt.ts'
 export type { Attempt } from './views/shown-parts.ts'
+export type { FileId, FileRecord } from './core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from './files/file-store.ts'
+export { folderFiles } from './files/folder-files.ts'
+export type { FileLimits, FileOptions } from './engine/file-options.ts'
+export type { Files, FileToAdd } from './engine/files.ts'

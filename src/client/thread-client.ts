@@ -26,6 +26,7 @@ import type {
 
 /** The options of `createThreadClient`. */
 export interface ThreadClientOptions extends ApiOptions {
+  /** The thread that is shown. One that is not there yet is made by its first message. */
   readonly threadId: string
   /**
    * How many messages are read at once.
@@ -304,7 +305,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   /** The answer to it is followed, not read: closing it changes nothing about the run. */
-  const ask = async (path: string, body: unknown) => {
+  const postJson = async (path: string, body: unknown) => {
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
     const response = await api.open(path, init)
@@ -319,7 +320,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       })
     put({ id, parts, state: 'sending' })
     try {
-      await ask('/api/chat', {
+      await postJson('/api/chat', {
         id: threadId,
         messages: [{ id, role: 'user', parts }],
         trigger: 'submit-message',
@@ -365,7 +366,12 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
     },
     regenerate: (messageId) =>
-      ask('/api/chat', { id: threadId, messages: [], trigger: 'regenerate-message', messageId }),
+      postJson('/api/chat', {
+        id: threadId,
+        messages: [],
+        trigger: 'regenerate-message',
+        messageId,
+      }),
     async show(versionId) {
       const path = `${base}/messages/${encodeURIComponent(versionId)}/show`
       const { seq, ...shown } = await api.post<ShownVersion & { readonly seq: number }>(path, {})
@@ -377,7 +383,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const { id } = await api.post<{ readonly id: string }>(`${base}/fork`, body)
       return { threadId: id }
     },
-    continue: () => ask(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
+    continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
     },

@@ -32,7 +32,8 @@ export interface ToolCallsClientOptions extends ApiOptions {
   /** The message whose calls they are: the id of a turn. */
   readonly messageId: string
   /**
-   * `all`: every call, so that one that fails stays in the list. Default: what is open or succeeded.
+   * `all`: every call, so that one that fails stays in the list.
+   * @default what is open or succeeded
    */
   readonly include?: 'all'
   /** The client of a thread. Whoever is given the same one shares its connection. */
@@ -43,9 +44,9 @@ export interface ToolCallsClientOptions extends ApiOptions {
    * @default Math.random
    */
   readonly random?: () => number
-  /** As of `createThreadClient`. */
+  /** As of `createThreadClient`. @default the browser's */
   readonly network?: Network
-  /** As of `createThreadClient`. */
+  /** As of `createThreadClient`. @default the system's */
   readonly clock?: ClientClock
 }
 
@@ -131,7 +132,7 @@ export function createToolCallsClient(
       leave = isOpen ? client.subscribe(look) : client.observe(look)
       before()
     }
-    const take = (list: ReadList) => {
+    const publish = (list: ReadList) => {
       known = list
       show(list)
       listen(!list.isComplete)
@@ -142,7 +143,7 @@ export function createToolCallsClient(
       if (turn === undefined || known === null || turn.lastSeq <= known.seq) return
       const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
       const whole = withResults(list.toolCalls, turn, known.toolCalls)
-      if (whole !== null) take({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
+      if (whole !== null) publish({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
       else void readAgain()
     }
     /** A page of the thread leaves large results out. */
@@ -151,10 +152,10 @@ export function createToolCallsClient(
       isReading = true
       const list = await read(signal)
       isReading = false
-      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) take(list)
+      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) publish(list)
     }
     signal.addEventListener('abort', () => leave())
-    take(known)
+    publish(known)
     look()
   }
   return store

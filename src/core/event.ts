@@ -18,6 +18,7 @@ import type {
   UserPart,
 } from './message.ts'
 import type { ForkOrigin } from './thread.ts'
+import type { NewInput } from './queue.ts'
 import type { FinishReason, Usage } from './usage.ts'
 import type { MessageVersion } from './versions.ts'
 
@@ -118,6 +119,13 @@ export type TurnEventBody =
       readonly by: string
       readonly error: TurnError
     }
+  /** Steering: an input that waited joined the turn behind its last step, and the next one is sent it (IN3). */
+  | {
+      readonly type: 'input-joined'
+      readonly messageId: MessageId
+      readonly parts: readonly UserPart[]
+      readonly metadata?: Json
+    }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
@@ -162,6 +170,19 @@ export type ThreadEventBody =
    */
   | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
   | { readonly type: 'thread-renamed'; readonly title: string }
+  /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
+  | { readonly type: 'input-queued'; readonly input: NewInput }
+  /** Other parts, or another place: before an input that waits too, or with null at the end. */
+  | {
+      readonly type: 'input-revised'
+      readonly messageId: MessageId
+      readonly parts?: readonly UserPart[]
+      readonly before?: MessageId | null
+    }
+  | { readonly type: 'input-withdrawn'; readonly messageId: MessageId }
+  /** Whatever waits is kept until a person releases it (IN5). */
+  | { readonly type: 'queue-held' }
+  | { readonly type: 'queue-released' }
   /** All that stands before this was copied from another thread (VR4). */
   | { readonly type: 'thread-forked'; readonly from: ForkOrigin }
 
@@ -188,6 +209,11 @@ export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
 ): event is Extract<E, { readonly turnId: MessageId }> =>
   'turnId' in event && event.turnId !== undefined
 
+/** Events with the numbers that they get, or are going to get: the first has `first`, and none is left out. */
+export const numberEvents = <E extends NewEvent>(
+  events: readonly E[],
+  first: Seq,
+): readonly (E & Numbered)[] => events.map((event, index) => ({ ...event, seq: first + index }))
 /** Whether a turn takes its place in the thread with this event. */
 export const beginsTurn = (event: NewEvent | LedgerEvent): boolean =>
   event.type === 'turn-started' || event.type === 'turn-copied'

@@ -1,10 +1,9 @@
 import { assertNever } from './assert-never.ts'
 import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
-import type { NewTurnEvent, TurnEvent } from './event.ts'
-import type { Seq } from './ids.ts'
+import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
-import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
+import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
@@ -27,10 +26,6 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   }
   return draft === undefined ? turn : draft.finish()
 }
-
-/** Events with the places that they get, or are going to get. */
-export const numberEvents = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent[] =>
-  events.map((event, index) => ({ ...event, seq: first + index }))
 
 /** What a turn becomes with events that are not stored yet: to plan with, never to show. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
@@ -120,6 +115,16 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       return
     case 'model-replaced':
       replaceModel(draft, event)
+      return
+    case 'input-joined':
+      // A damaged ledger may lack the step that it joined behind.
+      if (draft.lastStep() === undefined) openStep(draft, event.at)
+      draft.pushPart(
+        withDefined(
+          { type: 'steering', id: event.messageId, parts: event.parts, at: event.at } as const,
+          { metadata: event.metadata },
+        ),
+      )
       return
     case 'turn-paused':
       draft.head = {
@@ -221,7 +226,7 @@ function changeText(
   )
 }
 
-function addItem(draft: TurnDraft, item: Exclude<Part, TextPart | Call>): void {
+function addItem(draft: TurnDraft, item: ItemPart): void {
   const replaced =
     item.type === 'data' &&
     item.id !== undefined &&

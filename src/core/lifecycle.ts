@@ -1,6 +1,6 @@
 import { assertNever } from './assert-never.ts'
-import { type Call, type CallState, openStates } from './call.ts'
-import type { NewTurnEvent } from './event.ts'
+import { type Call, type CallState, isOpenState, openStates } from './call.ts'
+import type { NewEvent, NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
 /**
@@ -19,9 +19,14 @@ export type CallLifecycle = CallState | 'skipped'
 export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
 
+/** A skipped call is not open: nothing is waited for. */
+export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
+  lifecycle !== 'skipped' && isOpenState(lifecycle)
+
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 
-export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
+export const isCallEvent = <E extends NewEvent>(event: E): event is E & CallEvent =>
+  'callId' in event
 
 export function callTransition(
   event: CallEvent,

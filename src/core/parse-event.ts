@@ -126,6 +126,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'step-resumed': { model: optional(string) },
   'step-abandoned': { error: optional(object) },
   'model-replaced': { model: string, by: string, error: object },
+  'input-joined': { messageId: string, parts: list },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-copied': { turn: isEndedTurn },
@@ -153,6 +154,21 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   'messages-retired': { messageIds: list, kept },
   'messages-shown': { places: listOf(place) },
   'thread-renamed': { title: string },
+  'input-queued': {
+    input: (value) =>
+      isJsonObject(value) &&
+      string(value.id) &&
+      oneOf('queue', 'steer', 'interrupt')(value.mode) &&
+      list(value.parts),
+  },
+  'input-revised': {
+    messageId: string,
+    parts: optional(list),
+    before: optional((value) => value === null || string(value)),
+  },
+  'input-withdrawn': { messageId: string },
+  'queue-held': {},
+  'queue-released': {},
   'thread-forked': {
     from: (value) => isJsonObject(value) && string(value.threadId) && string(value.messageId),
   },

@@ -1,5 +1,6 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
+import type { InputQueue } from './queue.ts'
 
 /** Where a thread was forked from (VR4). */
 export interface ForkOrigin {
@@ -8,8 +9,8 @@ export interface ForkOrigin {
   readonly messageId: MessageId
 }
 
-/** A thread as a store keeps it, without its messages. */
-export interface ThreadRecord {
+/** A thread as a list of threads has it. */
+export interface ListedThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
@@ -24,4 +25,10 @@ export interface ThreadRecord {
   readonly activity: number
   /** Absent: it was not forked. */
   readonly forkedFrom?: ForkOrigin
+}
+
+/** A thread as a store keeps it, without its messages. */
+export interface ThreadRecord extends ListedThread {
+  /** The inputs that wait for their turn (IN2). */
+  readonly queue: InputQueue
 }

@@ -14,7 +14,7 @@ import { withDefined } from '../core/with-defined.ts'
 import type { Page, Store, StoredChange } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from './threads.ts'
 
 /** What `threads.fork` takes. */

@@ -4,6 +4,7 @@ import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../c
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { parseAnswers } from '../protocol/chat-body.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
@@ -126,6 +127,10 @@ export async function record(
         ...sent,
         toResponse: () => refuse(409, 'run-active', 'An answer is being produced in this thread.'),
       }
+    // An answer of the host's own is there already, and does not wait.
+    case 'queued':
+    case 'steering':
+      throw new HoldfastError('conflict', 'A message with this id waits for its turn.')
     case 'no-thread':
       return {
         ...sent,
@@ -163,7 +168,7 @@ const knownTo =
   }
 
 /** Stores what people and the client's own tools said, as it stands in the message that came back. */
-async function takeAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+async function applyAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
   const { threadId, message, by = 'host' } = request
   if (!isJsonObject(message)) return
   const { decisions, outputs } = parseAnswers(message)
@@ -183,7 +188,7 @@ async function continueRecorded(
   // The host is going on already, and is not told to.
   engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
   try {
-    if (before?.role === 'assistant') await takeAnswers(engine, request)
+    if (before?.role === 'assistant') await applyAnswers(engine, request)
     return await beginContinuation(engine, threadId, turnId, before, workFor)
   } finally {
     engine.continuations.get(turnId)?.()
@@ -198,10 +203,10 @@ async function beginContinuation(
   before: Message | null,
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
-  for (;;) {
+  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq, ownerId } = latest
+    const { last, seq, ownerId, queue } = latest
     if (before?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no such turn to go on with.')
     }
@@ -220,13 +225,13 @@ async function beginContinuation(
       events,
       expectedSeq: seq,
       turns: [last],
+      queue,
       work: workFor(turnId),
     })
     if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
-    if (result.kind !== 'stale') {
-      throw new HoldfastError('store-failed', `The turn could not go on: ${result.kind}.`)
-    }
-  }
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('store-failed', `The turn could not go on: ${result.kind}.`)
+  })
 }

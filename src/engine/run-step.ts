@@ -5,10 +5,11 @@ import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { shownTextOf } from '../views/carry-on-words.ts'
 import { createAnswerMeter, type Overrun } from './answer-meter.ts'
-import type { OnPart, Taken } from './call-model.ts'
+import type { OnPart, PartResult } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from './hooks.ts'
 import { ModelFailure, openStream } from './open-stream.ts'
+import { toStoredUrl } from './offload-files.ts'
 import { recordCall } from './record-call.ts'
 import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
@@ -38,14 +39,21 @@ export async function runStep(
   let attempt: StepAttempt = withDefined({ index, isBegun: false }, { resumes })
   for (;;) {
     const current = attempt
+    // What the model is sent must be durable before it is sent (CL3).
+    await run.ledger.commit()
+    await run.prepareStep()
     const ended = run.hooks.stepStarted(current.index, run.model)
     try {
       const { limit, ...end } = await run.hooks.inside({ step: current.index }, () =>
         streamStep(run, current),
       )
       ended(end)
+      await run.lifecycle.modelEnded(run.ledger.expected)
       return limit
     } catch (thrown) {
+      if (!run.signal.aborted) {
+        await run.lifecycle.stepFailed(thrown instanceof ModelFailure ? thrown.cause : thrown)
+      }
       ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
       if (!(thrown instanceof ModelFailure)) throw thrown
       const next = replaceModel(run, current, thrown.cause)
@@ -65,8 +73,6 @@ async function streamStep(
     turnId: run.turnId,
     at: run.clock.now(),
   })
-  // What the model is sent must be durable before it is sent (CL3).
-  await run.ledger.commit()
   const { modelId } = run.model
   const begin = (step: number) =>
     run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))
@@ -96,7 +102,7 @@ async function streamStep(
   // How the stream ends says whether these calls are as they were meant.
   const possiblyTruncated: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
 
-  const onCall = async (part: SdkCall): Promise<Taken> => {
+  const onCall = async (part: SdkCall): Promise<PartResult> => {
     const call = translator.originOf(part)
     if (isPossiblyTruncated(part, streamed.get(part.toolCallId)))
       possiblyTruncated.push({ part, call })
@@ -119,7 +125,9 @@ async function streamStep(
       run.ledger.push(toEvent({ type: 'call-settled', callId, outcome }))
     }
   }
-  const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
+  const onFinish = async (
+    part: Extract<ModelPart, { type: 'model-call-end' }>,
+  ): Promise<PartResult> => {
     finishReason = toFinishReason(part.finishReason)
     usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
@@ -135,7 +143,7 @@ async function streamStep(
     return 'enough'
   }
   /** The answer is over here, whatever the model would go on to say; its stream is cancelled (ST4a). */
-  const onLimit = async (over: Overrun<Spoken>, part: Spoken): Promise<Taken> => {
+  const onLimit = async (over: Overrun<StreamedPart>, part: StreamedPart): Promise<PartResult> => {
     limit = over.limit
     finishReason = 'length'
     if (over.rest !== null) pushPart(over.rest)
@@ -152,8 +160,20 @@ async function streamStep(
     run.ledger.push(toEvent(withDefined({ type: 'step-ended', finishReason } as const, { model })))
     return 'enough'
   }
-  const pushPart = (part: Spoken): void => {
+  const pushPart = (part: StreamedPart): void => {
     for (const event of translator.translate(part)) run.ledger.push(event)
+  }
+  /** What a model draws is kept as a file, and only then said. */
+  const onFile = async (part: StreamedPart): Promise<PartResult> => {
+    for (const event of translator.translate(part)) {
+      const isFile = event.type === 'item-added' && 'url' in event.item
+      if (!isFile || !('url' in event.item)) run.ledger.push(event)
+      else {
+        const url = await toStoredUrl(run.files, run.place, event.item.url)
+        run.ledger.push({ ...event, item: { ...event.item, url } })
+      }
+    }
+    return flushIfFull()
   }
   const pushText = (part: Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>): void => {
     // Nearly all that a model says.
@@ -161,7 +181,7 @@ async function streamStep(
     if (block === undefined || !run.ledger.extend(block, part.text)) pushPart(part)
     bufferedChars += part.text.length
   }
-  const flushIfFull = (): Taken | Promise<Taken> => {
+  const flushIfFull = (): PartResult | Promise<PartResult> => {
     if (run.ledger.pending <= mostBuffered && bufferedChars <= mostBufferedChars) return 'more'
     bufferedChars = 0
     return run.ledger.commit().then(() => 'more')
@@ -179,6 +199,9 @@ async function streamStep(
         return flushIfFull()
       case 'tool-call':
         return onCall(part)
+      case 'file':
+      case 'reasoning-file':
+        return onFile(part)
       case 'model-call-response-metadata':
         model = part.modelId ?? model
         break
@@ -224,7 +247,7 @@ async function streamStep(
 }
 
 /** All that a model says before its last word. */
-type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
+type StreamedPart = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
 interface StreamedStep extends StepEnd {
   readonly limit: AnswerLimit | null

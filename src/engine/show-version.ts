@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
 import { toolboxOf } from './known-tools.ts'
 import { takeOver } from './recover.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, type ThreadScope } from './threads.ts'
 
 /** A call whose effect stays though it is no longer shown (VR3). */

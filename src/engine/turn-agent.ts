@@ -1,4 +1,4 @@
-import type { Instructions, LanguageModel, ToolSet } from 'ai'
+import type { Instructions, LanguageModel, TelemetryOptions, ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
@@ -23,7 +23,14 @@ export interface TurnAgent {
   readonly instructions: Instructions | undefined
   readonly settings: CallSettings
   readonly context: unknown
+  readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly telemetry: TelemetryOptions | undefined
   readonly toolbox: Toolbox
+  /** The same with other contexts. */
+  readonly withContexts: (
+    context: unknown,
+    toolsContext: Readonly<Record<string, unknown>>,
+  ) => TurnAgent
 }
 
 /** How each step is made. */
@@ -42,7 +49,7 @@ export interface AgentSource {
   /** Whether there can be anybody who answers. */
   readonly canAnswer: boolean
   /** Rejects with an `AgentFault`, or as `signal` says if that is aborted. */
-  readonly ask: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
+  readonly resolve: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
 }
 
 /** The host's `agent` threw, took too long, or gave something that is none (AG1). `cause`: why. */
@@ -63,9 +70,9 @@ export function createAgentSource(
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.models.length > 0, ask: () => fixed }
+    return { fixed, canAnswer: fixed.models.length > 0, resolve: () => fixed }
   }
-  const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
+  const resolve = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
     const cancel = clock.after(timeoutMs, () =>
       over.reject(new Error(`The agent took longer than ${timeoutMs} ms.`)),
@@ -84,7 +91,7 @@ export function createAgentSource(
       signal?.removeEventListener('abort', onAbort)
     }
   }
-  return { fixed: undefined, canAnswer: true, ask }
+  return { fixed: undefined, canAnswer: true, resolve }
 }
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
@@ -97,6 +104,7 @@ const isList = (
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
   const { model = [], instructions, timeout = {}, tools = {}, policies = {}, toolApproval } = agent
   const context: unknown = agent.context
+  const toolsContext = agent.toolsContext ?? {}
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
     models: isList(model) ? model : [model],
@@ -120,13 +128,17 @@ function toTurnAgent(agent: Partial<Agent>): TurnAgent {
     instructions,
     settings: withDefined({}, settings),
     context,
+    toolsContext,
+    telemetry: agent.telemetry,
+    withContexts: (other, ofTools) =>
+      toTurnAgent({ ...agent, context: other as never, toolsContext: ofTools }),
     toolbox: createToolbox({
       // What the types keep apart is one thing to the engine: it hands each tool what it says it takes.
       tools: tools as ToolSet,
       policies,
       toolApproval,
       context,
-      toolsContext: agent.toolsContext ?? {},
+      toolsContext,
     }),
   }
 }

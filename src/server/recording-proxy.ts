@@ -15,7 +15,7 @@ import {
 } from './ask-backend.ts'
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
-import { type Reply, withReply } from './chat-response.ts'
+import { type TurnReply, withReply } from './chat-response.ts'
 import { basePathOf, createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
@@ -47,6 +47,7 @@ export interface RecordingProxyOptions extends HandlerOptions {
    * @default 'ledger'
    */
   readonly history?: ForwardedHistory
+  /** How the backend is asked. @default the platform's `fetch` */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
@@ -84,7 +85,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
   checkOptions('createRecordingProxy', own, proxyRules)
   const options = checkHandlerOptions(others, 'createRecordingProxy')
   const context = createServerContext(holdfast, options)
-  const ask = asking ?? fetch
+  const fetchBackend = asking ?? fetch
   const forward = forwardHeaders ?? defaultForwardHeaders
   return (request) =>
     answer(request, options, async (answering) => {
@@ -99,12 +100,12 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
         checkText(chat, context.limits.textChars)
         const { recorded, sent } = await toRecord(context, route, chat)
         const { store } = holdfast
-        const backend = askLater(async () => {
+        const backend = fetchLater(async () => {
           const forwarded =
             history === 'client'
               ? body
               : await toBackendBody({ store, body, chat, sdk: sdkOf(url) })
-          const response = await ask(
+          const response = await fetchBackend(
             new Request(target, {
               method: 'POST',
               headers: toBackendHeaders(request.headers, forward),
@@ -162,11 +163,11 @@ async function toRecord(
   chat: Sending,
 ): Promise<{
   readonly recorded: RecordRequest
-  readonly sent?: Pick<Parameters<Reply>[0], 'sent'>
+  readonly sent?: Pick<TurnReply, 'sent'>
 }> {
   if (chat.kind === 'send') {
     // The backend was sent the request as it is, and has whatever was chosen.
-    const { choices: _, ...message } = chat
+    const { choices: _, whenBusy: __, ...message } = chat
     return { recorded: await toSend(context, route, message) }
   }
   const { holdfast } = context
@@ -190,12 +191,12 @@ interface Backend {
 }
 
 /** The backend is asked only once the message is stored, and not at all if it was refused. */
-function askLater(ask: () => Promise<ReadableStream<StreamChunk>>): Backend {
+function fetchLater(fetchBackend: () => Promise<ReadableStream<StreamChunk>>): Backend {
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
   const opened = Promise.withResolvers<Response | null>()
   const open = async () => {
     try {
-      const chunks = await ask()
+      const chunks = await fetchBackend()
       opened.resolve(null)
       return chunks.getReader()
     } catch (error) {

@@ -22,6 +22,7 @@ export interface AuditTables<Key> {
     readonly threadId: ThreadId
     readonly ownerId: OwnerId
     readonly seq: Seq
+    readonly queue: string
     readonly lease: AuditLease | null
   }
   /** In order of seq. */
@@ -50,7 +51,7 @@ export interface AuditTables<Key> {
     readonly callId: CallId
     readonly turnSeq: Seq | null
     readonly name: string
-    readonly life: CallLifecycle
+    readonly lifecycle: CallLifecycle
     readonly input: string | null
     readonly output: string | null
     readonly modelOutput: string | null
@@ -134,8 +135,8 @@ export async function* mergeAuditRows<Key>(
       rows.push({ kind: 'orphan-rows', key: String(key), rows: orphans })
       continue
     }
-    const { threadId, ownerId, seq, lease } = thread
-    rows.push({ kind: 'thread', threadId, ownerId, seq, lease })
+    const { threadId, ownerId, seq, queue, lease } = thread
+    rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease })
     threads.skip()
     for (;;) {
       // Awaited only where there is something to wait for: this runs for every row.
@@ -210,7 +211,7 @@ function toAuditEvents<Key>(
 const toAuditCall = (row: AuditTables<unknown>['calls']): AuditCall => ({
   callId: row.callId,
   name: row.name,
-  life: row.life,
+  lifecycle: row.lifecycle,
   input: judgeJson(row.input),
   output: judgeJson(row.output),
   modelOutput: judgeJson(row.modelOutput),

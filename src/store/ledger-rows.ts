@@ -10,6 +10,7 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
+import { parseQueue } from '../core/queue.ts'
 import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
   Changes,
@@ -47,6 +48,8 @@ export interface ThreadRow {
   readonly incarnation: string
   /** Of its newest commit. */
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
   /** The turn that is being produced, where that was asked for. */
   readonly live: MessageId | null
   /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
@@ -154,9 +157,9 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
       const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
-      const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
+      const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
-      const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
+      const { ownerId, seq, live, incarnation, mark, newest, edge, queue } = rows.thread
       return {
         ownerId,
         seq,
@@ -165,6 +168,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
         hasMore: shown.length > count || rows.unread !== null,
         live,
+        queue: parseQueue(queue),
         ...(query.maxBytes === undefined ? {} : { bytes }),
       }
     },
@@ -185,16 +189,17 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         .sort((left, right) => left.seq - right.seq)
       const within = all.slice(0, limit)
       const sizes = within.map((change) => change.measure(rows))
-      const { count, ids } = takeBytes(sizes, results, maxBytes)
+      const { count, ids } = fitBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
-      const { seq, incarnation } = rows.thread
+      const { seq, incarnation, queue } = rows.thread
       const isCut = shown.length < all.length || unread !== null
       return {
         seq,
         reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
         changes: shown.map((change) => change.read(filled)),
         incarnation,
+        queue: parseQueue(queue),
       }
     },
 
@@ -218,8 +223,9 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, turn: readTurn(row, rows) }
+      return { threadId, ownerId, seq, queue, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(
@@ -231,10 +237,11 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       for (const row of rows.messages) {
-        const turn = readTurn(row, rows)
+        const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+          if (call.id === callId) return { threadId, ownerId, seq, queue, turn, call }
         }
       }
       return null
@@ -261,7 +268,7 @@ const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
   omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
 
 /** The first, and those after it that fit; with the calls whose results are still to be read. */
-function takeBytes(
+function fitBytes(
   sizes: readonly Measured[],
   results: ResultMode,
   maxBytes: number,
@@ -320,12 +327,12 @@ function indexRows(rows: LedgerRows): IndexedRows {
 
 function readMessageRow(row: MessageRow, rows: IndexedRows): Message {
   return row.role === 'assistant'
-    ? readTurn(row, rows)
+    ? foldTurnRows(row, rows)
     : withVersions(toUserMessage(readUserRow(row)), row.versions)
 }
 
 /** A turn is its snapshot, if it has one, and the events since. */
-function readTurn(row: MessageRow, rows: IndexedRows): Turn {
+function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
   const events = rows
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))

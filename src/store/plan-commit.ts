@@ -1,18 +1,27 @@
 import { assertNever } from '../core/assert-never.ts'
-import { type Call, type CallOutput, isOpenState } from '../core/call.ts'
-import { beginsTurn, isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
+import type { Call, CallOutput } from '../core/call.ts'
+import {
+  beginsTurn,
+  isTurnEvent,
+  type NewEvent,
+  numberEvents,
+  type TurnEvent,
+} from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
+import { type FileId, fileIdOf } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
   callTransition,
   isCallEvent,
+  isOpenLifecycle,
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, type Turn, type TurnStatus } from '../core/message.ts'
+import { callsOf, type Turn, type TurnStatus, type UserPart } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { foldQueueEvents, type InputQueue, isAboutQueue } from '../core/queue.ts'
 import type { ForkOrigin } from '../core/thread.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
@@ -36,6 +45,12 @@ export interface Append {
   readonly expectedSeq?: Seq
   /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
+   * may be one of them.
+   * @default none
+   */
+  readonly queue?: InputQueue
   /**
    * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
    * that exists and is another owner's is none to this append.
@@ -62,8 +77,12 @@ export interface PlannedCommit extends PlannedMessages {
   readonly forkedFrom: ForkOrigin | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
   readonly activityAt: number | null
+  /** The inputs that wait once this is stored; null: as before. */
+  readonly queue: InputQueue | null
   readonly batches: readonly PlannedBatch[]
   readonly calls: readonly PlannedCallRow[]
+  /** The files that its messages name: kept for as long as the thread is (FL2). */
+  readonly files: readonly FileId[]
   /** The turns that were written about, as they are once this is stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
 }
@@ -120,9 +139,11 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
     forkedFrom: events.findLast((event) => event.type === 'thread-forked')?.from ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    queue: planQueue(append),
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
+    files: namedFiles(events),
     turns,
   }
 }
@@ -133,6 +154,33 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'turn-ended',
   'thread-forked',
 ])
+
+function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
+  const named = new Set<FileId>()
+  for (const event of events) {
+    for (const part of partsIn(event)) {
+      const id = part.type === 'file' ? fileIdOf(part.url) : undefined
+      if (id !== undefined) named.add(id)
+    }
+  }
+  return [...named]
+}
+
+/** A file is kept from the moment on at which the message that names it waits. */
+function partsIn(event: NewEvent): readonly UserPart[] {
+  if (event.type === 'message-added' || event.type === 'input-joined') return event.parts
+  if (event.type === 'input-queued') return event.input.parts
+  return event.type === 'input-revised' ? (event.parts ?? []) : []
+}
+
+function planQueue({ queue, events }: Append): InputQueue | null {
+  if (queue === undefined && events.some(isAboutQueue)) {
+    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+  }
+  const before = queue ?? []
+  const after = foldQueueEvents(before, events)
+  return after === before ? null : after
+}
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
 function findIllegal(
@@ -200,8 +248,6 @@ function findIllegal(
 }
 
 type Calls = Map<CallId, CallLifecycle>
-const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
-  lifecycle !== 'skipped' && isOpenState(lifecycle)
 
 function foldTurns(
   known: ReadonlyMap<MessageId, Turn>,
@@ -209,12 +255,11 @@ function foldTurns(
   first: Seq,
 ): ReadonlyMap<MessageId, Turn> {
   const own = new Map<MessageId, TurnEvent[]>()
-  for (const [index, event] of events.entries()) {
+  for (const event of numberEvents(events, first)) {
     if (!isTurnEvent(event)) continue
     const list = own.get(event.turnId)
-    const numbered = { ...event, seq: first + index }
-    if (list === undefined) own.set(event.turnId, [numbered])
-    else list.push(numbered)
+    if (list === undefined) own.set(event.turnId, [event])
+    else list.push(event)
   }
   const turns = new Map<MessageId, Turn>()
   for (const [id, list] of own) {
@@ -243,6 +288,11 @@ function planBatches(
       case 'messages-retired':
       case 'messages-shown':
       case 'thread-renamed':
+      case 'input-queued':
+      case 'input-revised':
+      case 'input-withdrawn':
+      case 'queue-held':
+      case 'queue-released':
       case 'thread-forked':
         encoder.add(event, null, seq)
         break

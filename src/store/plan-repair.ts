@@ -64,6 +64,8 @@ export interface RowWrites {
   readonly added: RowsByTable
   /** The new seq of the thread, null where it stays. */
   readonly seq: Seq | null
+  /** The new queue of the thread, null where it stays. */
+  readonly queue: string | null
   readonly records: readonly RepairRecord[]
 }
 
@@ -98,6 +100,7 @@ export function planRepair(
     removed: { messages: messages.removed(), events: events.removed(), calls: calls.removed() },
     added: { messages: messages.added(), events: events.added(), calls: calls.added() },
     seq: steps.findLast((step) => step.kind === 'set-seq')?.seq ?? null,
+    queue: steps.findLast((step) => step.kind === 'set-queue')?.queue ?? null,
     records,
   }
 }
@@ -110,6 +113,7 @@ export function planOrphanRemoval(rows: RowsByTable): RowWrites {
     removed: { messages: keys('messages'), events: keys('events'), calls: keys('calls') },
     added: { messages: [], events: [], calls: [] },
     seq: null,
+    queue: null,
     records: ledgerTables.flatMap((table) => {
       const note = `A row of ${table} whose thread does not exist was removed.`
       return rows[table].map((row) => toRecord('orphan-rows', note, row))
@@ -146,18 +150,18 @@ function applyStep(
           ...row,
           ...Object.fromEntries(quoted),
           ...(step.dropsOutput === true ? { output: null, model_output: null } : {}),
-          ...(step.life === undefined ? {} : { life: step.life }),
+          ...(step.lifecycle === undefined ? {} : { life: step.lifecycle }),
         }
       })
     case 'add-call': {
-      const { callId: call_id, turn, seq, life, input } = step
+      const { callId: call_id, turn, seq, lifecycle, input } = step
       calls.put({
         ...ofThread,
         call_id,
         ...ofTurn(turn),
         seq,
         name: toText(step.name),
-        life,
+        life: lifecycle,
         input,
       })
       return undefined
@@ -183,15 +187,16 @@ function applyStep(
     }
     case 'set-event': {
       const { seq, at, payload } = step
-      const before = takeEventOut(events, seq)
+      const before = removeEvent(events, seq)
       const commit_seq = before?.['commit_seq'] ?? seq
       const mark = before?.['mark'] ?? ''
       events.put({ ...ofThread, seq, size: 1, commit_seq, mark, ...ofTurn(step.turn), at, payload })
       return before
     }
     case 'remove-event':
-      return takeEventOut(events, step.seq)
+      return removeEvent(events, step.seq)
     case 'set-seq':
+    case 'set-queue':
     case 'record':
       return undefined
     default:
@@ -203,7 +208,7 @@ function applyStep(
  * Takes one event out of its row; the others of the batch get rows of their own. Returns the batch as it was,
  * so that the record has all of it, whatever could be put back.
  */
-function takeEventOut(events: TableDraft, seq: Seq): StoredRow | undefined {
+function removeEvent(events: TableDraft, seq: Seq): StoredRow | undefined {
   const row = events.get(seq) ?? findBatch(events, seq)
   if (row === undefined) return undefined
   const { seq: last, size, at, payload } = row as unknown as BatchColumns

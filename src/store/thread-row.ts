@@ -1,20 +1,23 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ForkOrigin, ThreadRecord } from '../core/thread.ts'
+import { parseQueue } from '../core/queue.ts'
+import type { ForkOrigin, ListedThread, ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { parseStoredJson } from './stored-output.ts'
 
-/** A thread as a row of a database: its metadata is JSON text. */
-export type StoredThreadRow = Omit<ThreadRecord, 'metadata' | 'forkedFrom'> & {
+/** A thread as a row of a database: its metadata and its origin are JSON text. */
+export type ListedThreadRow = Omit<ListedThread, 'metadata' | 'forkedFrom'> & {
   readonly metadata: string
-  /** JSON text too. */
   readonly forkedFrom: string | null
 }
 
-export const toThreadRecord = ({
+/** The same with the inputs that wait, as JSON text. */
+export type StoredThreadRow = ListedThreadRow & { readonly queue: string }
+
+export const toListedThread = ({
   metadata,
   forkedFrom,
   ...thread
-}: StoredThreadRow): ThreadRecord =>
+}: ListedThreadRow): ListedThread =>
   withDefined(
     { ...thread, metadata: parseMetadata(metadata) },
     { forkedFrom: parseFork(forkedFrom) },
@@ -31,6 +34,11 @@ function parseFork(text: string | null): ForkOrigin | undefined {
     ? { threadId, messageId }
     : undefined
 }
+
+export const toThreadRecord = ({ queue, ...thread }: StoredThreadRow): ThreadRecord => ({
+  ...toListedThread(thread),
+  queue: parseQueue(queue),
+})
 
 /** What cannot be read counts as none: a damaged note of the host's must not hide the thread (LG7). */
 function parseMetadata(text: string): JsonObject {

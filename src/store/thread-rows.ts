@@ -1,4 +1,5 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import { toQueueText } from '../core/queue.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import {
   isHeld,
@@ -45,7 +46,17 @@ export interface ThreadRows {
 export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
   const { id, ownerId, title, metadata = {}, at } = wanted
   return {
-    thread: { id, ownerId, title, metadata, createdAt: at, updatedAt: at, seq: 0, activity },
+    thread: {
+      id,
+      ownerId,
+      title,
+      metadata,
+      createdAt: at,
+      updatedAt: at,
+      seq: 0,
+      activity,
+      queue: [],
+    },
     head: newThreadHead(ownerId, drawMark()),
     mark: '',
     messages: [],
@@ -68,7 +79,7 @@ export function applyCommit(
   commit: PlannedCommit,
   clock: CommitClock,
 ): { readonly result: AppendResult; readonly rows: ThreadRows | undefined } {
-  const { append, size, title, activityAt, forkedFrom } = commit
+  const { append, size, title, activityAt, queue, forkedFrom } = commit
   const { threadId: id, create, lease } = append
   const isMade = before === undefined && create !== undefined
   const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
@@ -92,6 +103,8 @@ export function applyCommit(
         ...moved,
         seq: head.seq,
         title: title ?? thread.title,
+        // Rows that were written before there was a queue have none.
+        queue: queue ?? thread.queue ?? [],
         ...(forkedFrom === null ? {} : { forkedFrom }),
       },
     },
@@ -155,9 +168,8 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
     ],
     calls: [
       ...rows.calls.filter(({ callId }) => !written.has(callId)),
-      ...commit.calls.map(({ turnSeq: _, lifecycle: life, ...row }) => ({
+      ...commit.calls.map(({ turnSeq: _, ...row }) => ({
         ...row,
-        life,
         outputBytes: row.output === null ? null : new TextEncoder().encode(row.output).length,
       })),
     ].sort((left, right) => left.seq - right.seq),
@@ -288,7 +300,8 @@ const toRow = ({ thread, head, mark }: ThreadRows): ThreadRow => {
   const ownerId: OwnerId = thread.ownerId
   const { seq, incarnation } = head
   const ofPages = { live: null, newest: null, edge: null }
-  return { threadId: thread.id, ownerId, seq, incarnation, mark, ...ofPages }
+  const queue = toQueueText(thread.queue ?? [])
+  return { threadId: thread.id, ownerId, seq, incarnation, mark, queue, ...ofPages }
 }
 
 /** An output over `mostBytes` stays where it is; its length is told. */

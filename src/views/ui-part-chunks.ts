@@ -3,7 +3,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { toKnownCall } from './known-call.ts'
 import { sameJson } from './same-json.ts'
 import type { UiChunk, UiTextChunk } from './ui-chunk.ts'
-import { projectItemPart, projectTextPart, type UiOptions } from './ui-part.ts'
+import { projectItemPart, projectSteeringPart, projectTextPart, type UiOptions } from './ui-part.ts'
 import { toolChunks } from './ui-tool-chunks.ts'
 import { vocabularyOf } from './ui-vocabulary.ts'
 
@@ -30,6 +30,8 @@ export function partChunks(
       const { lazyHref } = options
       return toolChunks(call, toKnownCall(part, turn), { vocabulary, lazyHref, isInLastStep })
     }
+    case 'steering':
+      return before === undefined ? [projectSteeringPart(part, vocabulary)] : []
     default: {
       const item = projectItemPart(part, vocabulary)
       if (item === null) return []
@@ -53,11 +55,11 @@ function textChunks(before: TextPart | undefined, after: TextPart): readonly UiT
   let isMetadataTold =
     before !== undefined && sameJson(projectTextPart(before).providerMetadata, providerMetadata)
   const withMetadata = <Chunk extends UiTextChunk>(chunk: Chunk) => {
-    const told = withDefined(chunk, {
+    const sent = withDefined(chunk, {
       providerMetadata: isMetadataTold ? undefined : providerMetadata,
     })
     isMetadataTold = true
-    return told
+    return sent
   }
   if (before === undefined) chunks.push(withMetadata({ type: `${type}-start`, id }))
   if (delta !== '') chunks.push(withMetadata({ type: `${type}-delta`, id, delta }))

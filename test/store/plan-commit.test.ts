@@ -71,11 +71,13 @@ const none: Rows = {
   title: null,
   forkedFrom: null,
   activityAt: null,
+  queue: null,
   newMessages: [],
   changedMessages: [],
   shownMessages: [],
   batches: [],
   calls: [],
+  files: [],
 }
 
 const bothVersions = [

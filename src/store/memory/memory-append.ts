@@ -1,6 +1,7 @@
-import { beginsTurn, isTurnEvent, type LedgerEvent } from '../../core/event.ts'
+import { beginsTurn, isTurnEvent, numberEvents } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
+import { parseQueue, toQueueText } from '../../core/queue.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
@@ -22,7 +23,7 @@ export function appendToMemory(
   commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const { append, size, activityAt, title, forkedFrom } = commit
+  const { append, size, activityAt, title, queue, forkedFrom } = commit
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
@@ -38,6 +39,8 @@ export function appendToMemory(
     ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
     seq: stored.head.seq,
     title: title ?? stored.thread.title,
+    // What a database would give back: plain JSON, shared with nobody.
+    ...(queue === null ? {} : { queue: parseQueue(toQueueText(queue)) }),
     ...(forkedFrom === null ? {} : { forkedFrom }),
   }
   for (const [id, turn] of commit.turns) {
@@ -75,33 +78,32 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
 function write(stored: MemoryThread, planned: PlannedCommit): void {
   const { append } = planned
   const mark = markOf(planned)
-  let { seq } = stored.head
-  const commit = seq + append.events.length
-  for (const event of append.events) {
-    seq++
+  const commit = stored.head.seq + append.events.length
+  // What a database would give back: plain JSON, shared with nobody.
+  const events = JSON.parse(JSON.stringify(append.events)) as typeof append.events
+  for (const event of numberEvents(events, stored.head.seq + 1)) {
+    const { seq } = event
     const row = planned.newMessages.find((message) => message.seq === seq)
     const { parentSeq = null, versions = null } = row ?? {}
     const place = { seq, commit, mark, retiredSeq: null, parentSeq, versions }
-    // What a database would give back: plain JSON, shared with nobody.
-    const numbered = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
-    if (numbered.type === 'message-added') {
-      const user = toUserMessage(numbered)
+    if (event.type === 'message-added') {
+      const user = toUserMessage(event)
       stored.messages.push({ ...place, id: user.id, user })
       continue
     }
-    if (beginsTurn(numbered) && isTurnEvent(numbered)) {
-      const { turnId: id, at: createdAt } = numbered
+    if (beginsTurn(event) && isTurnEvent(event)) {
+      const { turnId: id, at: createdAt } = event
       stored.messages.push({ ...place, id, snapshot: null, createdAt })
     }
-    if (numbered.type === 'messages-retired' && numbered.from === undefined) {
-      const gone = new Set(numbered.messageIds)
+    if (event.type === 'messages-retired' && event.from === undefined) {
+      const gone = new Set(event.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
-    if (numbered.type === 'messages-shown') {
-      const shown = new Set(numbered.places)
+    if (event.type === 'messages-shown') {
+      const shown = new Set(event.places)
       for (const entry of stored.messages) if (shown.has(entry.seq)) entry.retiredSeq = null
     }
-    stored.events.push({ event: numbered, commit, mark })
+    stored.events.push({ event, commit, mark })
   }
   for (const { id, seq: at, retiredSeq, parentSeq, versions } of planned.changedMessages) {
     const isIt = (entry: MemoryMessage) =>

@@ -1,10 +1,10 @@
+import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { toForkText } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
-import { toPlainText } from './plain-text.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, toPlainText } from './statement.ts'
 
 /**
  * A group of commits as one statement, for one or for two hundred, at most one of each thread. The
@@ -16,15 +16,15 @@ import type { Statement } from './statement.ts'
  */
 export type CommitTables = 'events' | 'calls' | 'all'
 
-/** Which tables a group writes: the statement of each is prepared by itself, as a wide one costs more to start. */
+/** Which tables a group writes: the statement of each is prepared by itself, as a multi-table one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
-  const isWide = commits.some(
-    ({ append, newMessages, changedMessages, shownMessages, forkedFrom }) =>
+  const isMultiTable = commits.some(
+    ({ append, newMessages, changedMessages, shownMessages, files, forkedFrom }) =>
       append.create !== undefined ||
       forkedFrom !== null ||
-      newMessages.length + changedMessages.length + shownMessages.length > 0,
+      newMessages.length + changedMessages.length + shownMessages.length + files.length > 0,
   )
-  if (isWide) return 'all'
+  if (isMultiTable) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
 }
 
@@ -55,7 +55,7 @@ const columns = (list: string): readonly Column[] =>
   })
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
-  mark text, lease text, fence bigint, holder text, turn text, ms bigint`)
+  mark text, queue text, lease text, fence bigint, holder text, turn text, ms bigint`)
 const createColumns = columns('owner text, first_title text, made_at bigint, forked_from text')
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
@@ -67,6 +67,7 @@ const shownColumns = columns('thread text, seq bigint')
 const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
   body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint, parent_seq bigint,
   versions text`)
+const fileColumns = columns('thread text, file_id text')
 
 /** `schema` is quoted. */
 export function commitStatement(schema: string, tables: CommitTables): Statement {
@@ -75,11 +76,11 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     const arrays = list.map(({ type }) => `$${(parameters += 1)}::${type}[]`)
     return `unnest(${arrays.join(', ')}) AS ${name}(${list.map((column) => column.name).join(', ')})`
   }
-  const isWide = tables === 'all'
+  const isMultiTable = tables === 'all'
   const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
-  const input = `unnest(${[...headColumns, ...(isWide ? createColumns : [])]
+  const input = `unnest(${[...headColumns, ...(isMultiTable ? createColumns : [])]
     .map(({ type }) => `$${(parameters += 1)}::${type}[]`)
-    .join(', ')}) WITH ORDINALITY AS i(${[...headColumns, ...(isWide ? createColumns : [])]
+    .join(', ')}) WITH ORDINALITY AS i(${[...headColumns, ...(isMultiTable ? createColumns : [])]
     .map(({ name }) => name)
     .join(', ')}, nth)`
   const parts = [
@@ -94,7 +95,8 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          seq = t.seq + i.size,
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
-         ${isWide ? 'forked_from = coalesce(i.forked_from, t.forked_from),' : ''}
+         queue = coalesce(i.queue, t.queue),
+         ${isMultiTable ? 'forked_from = coalesce(i.forked_from, t.forked_from),' : ''}
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
            ELSE nextval('${schema}.activity') END,
@@ -109,20 +111,22 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
            WHEN i.lease = 'release' THEN NULL ELSE t.lease_until END
        FROM input AS i JOIN head AS h ON h.id = i.id
        WHERE t.id = i.id AND (i.expected IS NULL OR i.expected = h.seq)
-         ${isWide ? 'AND (i.owner IS NULL OR i.owner = h.owner_id)' : ''}
+         ${isMultiTable ? 'AND (i.owner IS NULL OR i.owner = h.owner_id)' : ''}
          AND CASE i.lease
            WHEN 'acquire' THEN h.lease_holder IS NULL OR NOT h.is_held OR h.fence = i.fence
            ELSE i.lease IS NULL OR (h.lease_holder IS NOT NULL AND h.fence = i.fence) END
        RETURNING t.id, t.seq, t.fence, t.incarnation, t.mark,
          t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
-    ...(isWide
+    ...(isMultiTable
       ? [
           `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, forked_from,
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
+               forked_from,
                fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
-               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, i.forked_from,
+               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
+               i.forked_from,
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -154,7 +158,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
                name = excluded.name, life = excluded.life, input = excluded.input,
                output = excluded.output, model_output = excluded.model_output)`,
         ]),
-    ...(isWide
+    ...(isMultiTable
       ? [
           `changing AS MATERIALIZED (
              SELECT m.thread_id, m.seq AS place, w.mark, n.* FROM ${rows('n', changedColumns)}
@@ -194,6 +198,14 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
              JOIN written AS w ON w.id = n.thread
              WHERE (SELECT count(*) FROM changed) + (SELECT count(*) FROM shown) >= 0)`,
+          `naming AS MATERIALIZED (
+             SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread)`,
+          `used AS (
+             INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
+             ON CONFLICT DO NOTHING)`,
+          `kept AS (
+             UPDATE ${schema}.files SET is_used = true
+             WHERE NOT is_used AND id IN (SELECT file_id FROM naming))`,
         ]
       : []),
   ]
@@ -276,16 +288,18 @@ export function commitValues(
       toVersionsText(row.versions),
     ]),
   )
+  const files = commits.flatMap(({ append, files: ids }) => ids.map((id) => [append.threadId, id]))
   values.push(
     ...toArrays(changed, changedColumns.length),
     ...toArrays(shown, shownColumns.length),
     ...toArrays(added, newColumns.length),
+    ...toArrays(files, fileColumns.length),
   )
   return values
 }
 
 const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unknown[] => {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue } = commit
   return [
     append.threadId,
     append.expectedSeq ?? null,
@@ -293,6 +307,7 @@ const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unkno
     title === null ? null : toPlainText(title),
     activityAt,
     markOf(commit),
+    queue === null ? null : toQueueText(queue),
     ...leaseValues(append.lease),
     ...(tables === 'all' ? [...createValues(append.create), toForkText(commit.forkedFrom)] : []),
   ]

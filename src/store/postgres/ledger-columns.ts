@@ -9,13 +9,15 @@ import type { StoredOutput } from '../stored-output.ts'
  */
 export type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
 
-export interface ThreadColumns {
+interface ThreadColumns {
   readonly kind: 'thread'
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly content: string
   /** The turn that is being produced, where that was asked for. */
   readonly messageId: MessageId | null
   /** See `ThreadRow`. */
@@ -23,7 +25,7 @@ export interface ThreadColumns {
   readonly edge: MessageId | null
 }
 
-export interface MessageColumns {
+interface MessageColumns {
   readonly kind: 'message'
   readonly messageId: MessageId
   readonly role: UserMessage['role'] | 'assistant'
@@ -54,7 +56,7 @@ export interface BatchColumns {
   readonly isRead: boolean
 }
 
-export interface CallColumns extends StoredOutput {
+interface CallColumns extends StoredOutput {
   readonly kind: 'call'
   readonly messageId: MessageId
   readonly callId: CallId

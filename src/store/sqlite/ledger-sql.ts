@@ -27,9 +27,9 @@ const lastCounter = `max(
 
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
-  readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
-  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark
-    FROM threads WHERE id = ?`,
+  readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
+  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
+    queue FROM threads WHERE id = ?`,
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
@@ -59,11 +59,12 @@ export const ledgerSql = {
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
   setFork: 'UPDATE threads SET forked_from = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
-  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
-    FROM threads WHERE id = ?`,
+  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence,
+    queue <> '[]' AS hasQueue FROM threads WHERE id = ?`,
   findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
   findLease: `SELECT ${leaseColumns}, id AS threadId FROM threads
     WHERE id = ? AND lease_holder IS NOT NULL`,
@@ -101,7 +102,7 @@ export const ledgerSql = {
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
-    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark FROM messages m JOIN threads t ON t.thread = m.thread
+    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m
@@ -130,8 +131,8 @@ export const ledgerSql = {
     ON CONFLICT (thread, call_id) DO UPDATE SET turn = excluded.turn, name = excluded.name,
       life = excluded.life, input = excluded.input, output = excluded.output,
       model_output = excluded.model_output`,
-  readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+  readCalls: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
-  readCall: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+  readCall: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND call_id = :callId`,
 } as const

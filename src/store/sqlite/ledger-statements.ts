@@ -1,19 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { FileId } from '../../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
-import type { StoredThreadRow } from '../thread-row.ts'
+import type { ThreadHead } from '../lease.ts'
+import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { PathRow } from '../version-path.ts'
-import type {
-  BatchRecord,
-  ChangedRow,
-  HeadRow,
-  HeldLeaseRow,
-  LedgerThreadRecord,
-  MessageRecord,
-  ThreadKey,
-} from './ledger-row.ts'
+import type { FileRow } from '../file-row.ts'
+import { fileSql } from './file-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -37,7 +32,7 @@ type OfCall = [thread: ThreadKey, callId: CallId]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
-/** Prepared once and kept for the life of the store. */
+/** Prepared once and kept for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
     text: string,
@@ -47,7 +42,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], StoredThreadRow>(
+    listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
@@ -93,6 +88,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
     setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
@@ -148,6 +144,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         threadSeq: Seq
         incarnation: string
         threadMark: string
+        queue: string
       }
     >(sql.findTurn),
     readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
@@ -183,13 +180,99 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq,
         seq: Seq,
         name: string,
-        life: CallLifecycle,
+        lifecycle: CallLifecycle,
         input: string | null,
         output: string | null,
         modelOutput: string | null,
       ]
     >(sql.upsertCall),
+    beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
+    finishFile: prepare<{
+      id: FileId
+      mediaType: string
+      bytes: number
+      sha256: string
+      filename: string | null
+      width: number | null
+      height: number | null
+    }>(fileSql.finishFile),
+    readFile: prepare<[FileId], FileRow>(fileSql.readFile),
+    reserveFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.reserveFile),
+    ownerFileBytes: prepare<[OwnerId], { bytes: number }>(fileSql.ownerFileBytes),
+    claimUnusedFiles: prepare<
+      { before: number; limit: number; ownerId: OwnerId | null },
+      { id: FileId }
+    >(fileSql.claimUnusedFiles),
+    forgetFile: prepare<[FileId]>(fileSql.forgetFile),
+    useFile: prepare<[...InThread, FileId]>(fileSql.useFile),
+    markFileUsed: prepare<[FileId]>(fileSql.markFileUsed),
+    releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
+    deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
+
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
+}
+
+/** The number of a thread in this database; nobody outside hears of it. */
+export type ThreadKey = number
+
+/** What an append is compared with. */
+export interface HeadRow extends ThreadHead {
+  readonly thread: ThreadKey
+  readonly hasQueue: 0 | 1
+}
+
+/** A thread as reads of what is in it need it. */
+export interface LedgerThreadRecord {
+  readonly thread: ThreadKey
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
+}
+
+export interface HeldLeaseRow {
+  readonly threadId: ThreadId
+  readonly fence: number
+  readonly holder: string
+  readonly turnId: MessageId
+  readonly until: number
+}
+
+export interface ChangedRow {
+  readonly id: ThreadId
+  readonly seq: Seq
+  readonly isStopping: 0 | 1
+}
+
+export interface MessageRecord {
+  readonly seq: Seq
+  readonly messageId: MessageId
+  readonly role: 'user' | 'system' | 'assistant'
+  readonly status: TurnStatus | null
+  /** 0: events have come that are not in the body. */
+  readonly isSnapshot: 0 | 1
+  readonly bodySeq: Seq | null
+  readonly commitSeq: Seq
+  readonly mark: string
+  readonly createdAt: number
+  readonly body: string | null
+  /** JSON text. */
+  readonly versions: string | null
+}
+
+/** Events of one commit: see `EventBatch`. */
+export interface BatchRecord {
+  readonly seq: Seq
+  readonly size: number
+  readonly commitSeq: Seq
+  readonly mark: string
+  /** The place of the turn that it belongs to; null for events of the thread itself. */
+  readonly turn: Seq | null
+  readonly at: number
+  readonly payload: string
 }

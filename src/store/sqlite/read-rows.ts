@@ -11,8 +11,13 @@ import type {
 import type { CallRow } from '../turn-snapshot.ts'
 import { type PathRows, readVersionsText, walkPath } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type {
+  BatchRecord,
+  LedgerStatements,
+  LedgerThreadRecord,
+  MessageRecord,
+  ThreadKey,
+} from './ledger-statements.ts'
 
 const nothing: LedgerRows = {
   thread: undefined,
@@ -91,11 +96,11 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           }
           if (body !== undefined && bodySeq < batchSeq) {
             reader.addBody(body)
-            bodies.take()
+            bodies.advance()
             changes++
           } else if (batch !== undefined) {
             reader.addBatch(batch)
-            batches.take()
+            batches.advance()
             // The reader may stand in the middle of the first.
             changes += Math.min(batch.size, batch.seq - after)
           }
@@ -123,9 +128,10 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
         if (record === undefined) return nothing
-        const { thread, threadId, ownerId, threadSeq: seq, incarnation, threadMark: mark } = record
+        const { thread, threadId, ownerId, threadSeq: seq, incarnation, queue } = record
+        const { threadMark: mark } = record
         return {
-          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark }),
+          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark, queue }),
           ...readDetails(statements, thread, [record], mostBytes),
           unread: null,
         }
@@ -210,8 +216,9 @@ const toThreadRow = ({
   seq,
   incarnation,
   mark,
+  queue,
 }: Omit<LedgerThreadRecord, 'thread'>): ThreadRow => ({
-  ...{ threadId, ownerId, seq, incarnation, mark },
+  ...{ threadId, ownerId, seq, incarnation, mark, queue },
   ...{ live: null, newest: null, edge: null },
 })
 
@@ -297,7 +304,7 @@ function peekable<Row>(rows: Iterable<Row>) {
       else ahead = next.value
       return ahead
     },
-    take() {
+    advance() {
       ahead = undefined
     },
     close() {

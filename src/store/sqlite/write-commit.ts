@@ -1,4 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
+import { toQueueText } from '../../core/queue.ts'
 import {
   isHeld,
   judgeAppend,
@@ -11,10 +12,9 @@ import {
 import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
+import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 import { toForkText } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
-import type { ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
 
 export interface WriteContext extends LeaseClock {
   /** The next number of the whole store: see `readCounter`. */
@@ -50,7 +50,7 @@ function writeThread(
   head: ThreadHead,
   { now, nextCounter }: WriteContext,
 ): { readonly thread: ThreadKey; readonly after: ThreadHead } {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, queue } = commit
   const { threadId: id, create, lease: use } = append
   const mark = size === 0 ? null : markOf(commit)
   const isRenewal = use?.kind === 'hold' && use.renewMs !== undefined
@@ -76,10 +76,12 @@ function writeThread(
       incarnation: head.incarnation,
       mark: mark ?? '',
     })
+    if (queue !== null) statements.setQueue.run(toQueueText(queue), Number(lastInsertRowid))
     return { thread: Number(lastInsertRowid), after }
   }
   const { thread } = found
   if (title !== null) statements.renameThread.run(title, thread)
+  if (queue !== null) statements.setQueue.run(toQueueText(queue), thread)
   if (activityAt !== null || use?.kind === 'acquire' || use?.kind === 'release') {
     const activity = activityAt === null ? null : counter
     statements.changeThread.run({
@@ -108,7 +110,7 @@ function writeRows(
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
-  const { newMessages, changedMessages, shownMessages, batches, calls } = commit
+  const { newMessages, changedMessages, shownMessages, batches, calls, files } = commit
   const mark = markOf(commit)
   // Before the new ones come, which may have the same ids.
   for (const row of changedMessages) {
@@ -142,6 +144,10 @@ function writeRows(
       parentSeq,
       toVersionsText(versions),
     )
+  }
+  for (const id of files) {
+    statements.useFile.run(thread, id)
+    statements.markFileUsed.run(id)
   }
   for (const { seq, size, turnSeq, at, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)
