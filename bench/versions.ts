@@ -1,5 +1,5 @@
 import { createHoldfast, parseThreadId, type Store, type ThreadId } from 'holdfast'
-import { commitAppend } from '../src/store/commit-append.ts'
+import { commitAppend } from '../src/store/commit-group.ts'
 import { scriptedModel } from 'holdfast/testing'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { median, ms, printTable, type Row } from './measure.ts'
