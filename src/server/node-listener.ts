@@ -11,6 +11,7 @@ import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 import { logToStandardError } from './log-error.ts'
 import { listenRules, nodeListenerRules } from './option-rules.ts'
 import { rememberMount } from './mount-path.ts'
+import { rememberNodeRequest } from './node-request.ts'
 import { rememberPeer } from './peer-address.ts'
 import { refuseSocket } from './refuse-socket.ts'
 import { parseHost } from './request-host.ts'
@@ -76,7 +77,7 @@ export function toNodeListener(
   checkOptions('toNodeListener', options, nodeListenerRules)
   const { stallMs = 30_000, onError = logToStandardError } = options
   return (incoming, outgoing) =>
-    void serve(handler, { incoming, body: undefined }, outgoing, stallMs, onError)
+    void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
 }
 
 /** A request as Node and what is built on it pass it. */
@@ -85,6 +86,8 @@ export interface NodeArrival {
     readonly originalUrl?: unknown
     readonly baseUrl?: unknown
   }
+  /** The framework's own request: `incoming`, or what holds it. */
+  readonly passed: object
   /** What something before the handler made of the body, where it has read it. */
   readonly body: unknown
 }
@@ -126,8 +129,9 @@ async function answer(
   arrival: NodeArrival,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { incoming } = arrival
+  const { incoming, passed } = arrival
   const request = toRequest(arrival, signal)
+  rememberNodeRequest(request, passed)
   rememberPeer(request, incoming.socket.remoteAddress)
   const mount = toBasePath(incoming.baseUrl)
   if (mount !== null && mount !== '') rememberMount(request, mount)

@@ -5,6 +5,7 @@ import {
   createHandler,
   type HandlerOptions,
   type NodeHandler,
+  nodeRequestOf,
   toNodeHandler,
 } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
@@ -165,4 +166,32 @@ it('[OP5e] what was parsed is read as it would have been: as bytes, as text, and
     const large = await post('/c/api/threads', { title: 'x'.repeat(2_000_000) })
     expect(large.status).toBe(413)
   }
+})
+
+/** Leaves on the framework's own request who has signed in, as session middleware does. */
+const signedIn =
+  (framework: Framework, user: string): Framework =>
+  (handler) =>
+    framework((request, response) => {
+      Object.assign(request, { user: { id: user } })
+      handler(request, response)
+    })
+
+it.each<[string, Framework]>([
+  ['Node’s own server', (handler) => handler],
+  ['Express', express('/chat/v1')],
+  ['Fastify', fastify],
+])('[OP5e] authenticate sees what middleware of %s left on the request', async (_, framework) => {
+  const seen: unknown[] = []
+  const { post, holdfast } = await serve(signedIn(framework, 'ana'), {
+    ...base,
+    authenticate: (request) => {
+      seen.push(nodeRequestOf(new Request(request.url)))
+      return nodeRequestOf<{ user: { id: string } }>(request)?.user ?? null
+    },
+  })
+  expect((await post('/chat/v1/api/threads', { id: 'the-first-thread-of-all' })).status).toBe(201)
+  const { results } = await holdfast.threads.list({ ownerId: 'ana' })
+  expect(results.map(({ id }) => id)).toEqual(['the-first-thread-of-all'])
+  expect(seen).toEqual([undefined])
 })
