@@ -21,12 +21,20 @@ const systems = [
 ] as const
 type System = (typeof systems)[number]
 
-const usage = `npm run bench:peers -- [NAME]
+const usage = `npm run bench:peers -- [NAME] [--only crash|time]
 
 Kills a turn at five places and says what a reload shows afterwards; then the time of a turn without pauses. The systems are installed
 into bench/peers the first time, in the versions of its package.json. With NAME only those whose file has it:
 ${[...new Set(systems.map(({ file }) => file))].join(', ')}`
-const { positionals } = parseScriptArguments({ usage, words: 1 })
+const { positionals, values } = parseScriptArguments({
+  usage,
+  words: 1,
+  options: { only: { type: 'string' } },
+})
+const { only } = values
+if (only !== undefined && only !== 'crash' && only !== 'time') {
+  refuseArguments(`--only takes crash or time, and not "${only}".`, usage)
+}
 const chosen = systems.filter(({ file }) => file.includes(positionals[0] ?? ''))
 if (chosen.length === 0) refuseArguments(`No system has "${positionals[0]}" in its name.`, usage)
 
@@ -67,6 +75,14 @@ const lastWord = 'word39'
 install()
 const postgres = await startPostgres()
 try {
+  if (only !== 'time') await printCrashes()
+  if (only !== 'crash') await printTimes()
+} finally {
+  await postgres.stop()
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+async function printCrashes(): Promise<void> {
   const rows = []
   for (const system of chosen) rows.push(await tryToKill(system))
   print('Killed at five places of a turn, then reloaded', [
@@ -82,12 +98,20 @@ try {
     ],
     ...rows,
   ])
-  const times = []
-  for (const system of chosen) times.push(await time(system))
-  print('A turn without pauses, median of 30', [['', 'time'], ...times])
-} finally {
-  await postgres.stop()
-  rmSync(scratch, { recursive: true, force: true })
+}
+
+async function printTimes(): Promise<void> {
+  // In turns, and the best of three: the machine has other things to do.
+  const best = new Map<System, number>()
+  for (let round = 0; round < 3; round++) {
+    for (const system of chosen) {
+      best.set(system, Math.min(best.get(system) ?? Infinity, await time(system)))
+    }
+  }
+  print('A turn without pauses: the best of three medians of 30', [
+    ['', 'time'],
+    ...[...best].map(([{ name }, ms]) => [name, `${ms.toFixed(1)} ms`]),
+  ])
 }
 
 function install(): void {
@@ -146,7 +170,7 @@ async function tryToKill(system: System): Promise<readonly string[]> {
   ]
 }
 
-async function time(system: System): Promise<readonly string[]> {
+async function time(system: System): Promise<number> {
   const broker = createBroker()
   const { address, remove } = await openDatabase(system)
   const running = start(
@@ -164,15 +188,16 @@ async function time(system: System): Promise<readonly string[]> {
   // The first ten are for warming up.
   const sorted = times.slice(10).toSorted((one, other) => one - other)
   const median = sorted[Math.floor(sorted.length / 2)]
-  return [system.name, median === undefined ? 'failed' : `${median.toFixed(1)} ms`]
+  if (median === undefined) throw new Error(`${system.name} answered nothing.`)
+  return median
 }
 
 async function openDatabase({ database, file }: System) {
   if (database === 'file') {
     return { address: join(mkdtempSync(join(scratch, `${file}-`)), 'chat'), remove: async () => {} }
   }
-  const { url, drop } = await createDatabase(postgres.url)
-  return { address: url, remove: drop }
+  const created = await createDatabase(postgres.url)
+  return { address: created.url, remove: () => created.drop() }
 }
 
 function start(

@@ -44,11 +44,9 @@ function describeEntryPoint({ name, exports }: EntryPoint, declarations: Declara
       .filter(({ text }) => begins.test(text))
       .toSorted((one, other) => (one.alias < other.alias ? -1 : 1))
       .map(({ alias, symbol, text }) =>
-        [
-          `### ${alias}`,
-          toProse(declarations.comment(symbol)),
-          `\`\`\`ts\n${text}\n\`\`\``,
-        ].join('\n\n'),
+        [`### ${alias}`, toProse(declarations.comment(symbol)), `\`\`\`ts\n${text}\n\`\`\``].join(
+          '\n\n',
+        ),
       )
     return entries.length === 0 ? [] : [`## ${title}`, ...entries]
   })

@@ -49,8 +49,10 @@ switch (verb) {
     // The reference takes seconds to make, so it is made once; pages follow their files.
     const api = describeApi()
     writePages(api)
-    watch(join(project, 'docs'), { recursive: true }, () => writePages(api))
-    process.exit(await runVitePress('dev'))
+    const following = watch(join(project, 'docs'), { recursive: true }, () => writePages(api))
+    process.exitCode = await runVitePress('dev')
+    following.close()
+    break
   }
   default:
     refuseArguments(`"${verb}" is none of build, dev and index.`, usage)

@@ -6,7 +6,8 @@ import { outline } from '../outline.ts'
 
 const site = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pages = join(site, '.pages')
-const titleOf = (path) => /^# (.+?)\s*$/m.exec(readFileSync(join(pages, path), 'utf8'))?.[1] ?? path
+const titleOf = (path) =>
+  /^# (.+?)\s*$/m.exec(readFileSync(join(pages, path), 'utf8'))?.[1].replaceAll('`', '') ?? path
 const { repository } = JSON.parse(readFileSync(join(site, '../package.json'), 'utf8'))
 const repositoryUrl = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '')
 
@@ -56,6 +57,13 @@ export default {
   markdown: {
     anchor: { slugify: toAnchor },
     theme: { light: 'github-light', dark: 'github-dark' },
+    config: (md) => {
+      // Pages are Vue templates here, and two braces are an expression there; in the docs they are two braces.
+      for (const rule of ['code_inline', 'text']) {
+        const render = md.renderer.rules[rule]
+        md.renderer.rules[rule] = (...args) => render(...args).replaceAll('{{', '&#123;&#123;')
+      }
+    },
   },
   themeConfig: {
     logo: '/icon.svg',
@@ -67,7 +75,18 @@ export default {
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Whoever types a word wants the guide first, then the rules, then the types.
+            boostDocument: (id) =>
+              id.includes('/api/') ? 0.3 : /\/(?:spec|decisions)/.test(id) ? 0.6 : 1.5,
+          },
+        },
+      },
+    },
     ...(repositoryUrl === undefined
       ? {}
       : { socialLinks: [{ icon: 'github', link: repositoryUrl }] }),

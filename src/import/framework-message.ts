@@ -36,7 +36,7 @@ function unwrapLangChain(value: JsonObject): JsonObject | undefined {
   const { lc, type, kwargs, data, id, ...row } = value
   const name = lc === undefined ? type : Array.isArray(id) ? (id as readonly Json[]).at(-1) : null
   const message = lc === undefined ? data : kwargs
-  const role = langChainRoles.get(String(name).replace(/Chunk$/, ''))
+  const role = typeof name === 'string' ? langChainRoles.get(name.replace(/Chunk$/, '')) : undefined
   if (role === undefined || !isJsonObject(message)) return undefined
   const { tool_calls: calls, tool_call_chunks: _pieces, type: _type, ...kept } = message
   const isError = fieldOf(message, 'status') === 'error' ? { isError: true } : {}

@@ -53,7 +53,7 @@ export async function open(address) {
         await holdfast.settled()
         const page = await holdfast.messages(threadId, { format: 'ledger' })
         const turn = page?.results.find((message) => message.role === 'assistant')
-        if (turn === undefined || turn.status !== 'running') return
+        if (turn === undefined || turn.progress.status !== 'running') return
         await new Promise((resolve) => setTimeout(resolve, 250))
       }
     },

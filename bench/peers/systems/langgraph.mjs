@@ -34,11 +34,14 @@ class ScriptModel extends BaseChatModel {
   }
   async *_streamResponseChunks(messages, _options, runManager) {
     const say = async (text, more = {}) => {
-      await runManager?.handleLLMNewToken(text)
-      return new ChatGenerationChunk({
+      const chunk = new ChatGenerationChunk({
         text,
         message: new AIMessageChunk({ content: text, ...more }),
       })
+      await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, {
+        chunk,
+      })
+      return chunk
     }
     if (messages.some((message) => message.getType() === 'tool')) {
       for (const word of words) {
