@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Writable } from 'node:stream'
 import { checkOptions } from '../core/check-options.ts'
 import { type ByteStream, byteStreamOf } from '../engine/byte-stream.ts'
+import { TurnStreamBroken } from '../engine/turn-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { toBasePath } from '../protocol/base-path.ts'
 import type { Handler } from './create-handler.ts'
@@ -108,12 +109,16 @@ export async function serve(
   } catch (error) {
     // A client that has gone is no failure of anybody's.
     if (gone.signal.aborted) return
-    if (!(error instanceof ApiError)) report(onError, error)
+    if (!isOrderly(error)) report(onError, error)
     // Half an answer must not look like a whole one: the client has to see that the connection broke.
     if (outgoing.headersSent) outgoing.destroy()
     else await send(toErrorResponse(error), incoming, outgoing, gone, stallMs)
   }
 }
+
+/** An answer that says what is wrong, or a stream that is cut because the server goes or its thread was deleted. */
+const isOrderly = (error: unknown): boolean =>
+  error instanceof ApiError || error instanceof TurnStreamBroken
 
 /** A log that throws takes nothing else down. */
 function report(onError: (error: unknown) => void, error: unknown): void {

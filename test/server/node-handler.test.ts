@@ -43,12 +43,16 @@ const fastify: Framework = (handler) => async (request, response) => {
   if (!isHijacked) response.writeHead(500).end('Fastify answered.')
 }
 
-async function serve(framework: Framework, options: HandlerOptions = {}) {
+async function serve(
+  framework: Framework,
+  options: HandlerOptions = {},
+  model = scriptedModel(() => [{ text: 'Hello.' }]),
+) {
   const errors: unknown[] = []
   const store = memory()
   const holdfast = createHoldfast({
     store,
-    model: scriptedModel(() => [{ text: 'Hello.' }]),
+    model,
     recoverEveryMs: 0,
   })
   const handler = createHandler(holdfast, options)
@@ -194,4 +198,22 @@ it.each<[string, Framework]>([
   const { results } = await holdfast.threads.list({ ownerId: 'ana' })
   expect(results.map(({ id }) => id)).toEqual(['the-first-thread-of-all'])
   expect(seen).toEqual([undefined])
+})
+
+it('[RS1] a stream that is cut because the server goes is broken for its client, and no fault in the log', async () => {
+  const endless = scriptedModel(() => [{ text: 'Hello.' }, { waitMs: 600_000 }, { text: 'Bye.' }])
+  const { post, holdfast, errors } = await serve((handler) => handler, {}, endless)
+  const asked = await post('/api/chat', {
+    id: 't1',
+    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
+  })
+  const reader = asked.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('Hello.')) text += (await reader?.read())?.value ?? ''
+  await holdfast.close({ graceMs: 0 })
+  const rest = async () => {
+    while ((await reader?.read())?.done === false);
+  }
+  await expect(rest()).rejects.toThrow()
+  expect(errors).toEqual([])
 })
