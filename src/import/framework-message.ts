@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { fieldOf, unpack } from './old-fields.ts'
+import { fieldOf, decodeColumn } from './old-fields.ts'
 
 /**
  * A message as a framework stores it, with what stands in its wrapping beside it: a row of Mastra's `mastra_messages`, or a
@@ -13,7 +13,7 @@ export const unwrapFrameworkMessage = (value: JsonObject): JsonObject =>
  * are those of AI SDK 4, and `toolInvocations` says them again.
  */
 function unwrapMastra(value: JsonObject): JsonObject | undefined {
-  const inner = unpack(value.content)
+  const inner = decodeColumn(value.content)
   if (!isJsonObject(inner) || inner.format !== 2 || !Array.isArray(inner.parts)) return undefined
   // `type` says which version of the row it is ("v2"), and nothing about who speaks.
   const { content: _, type: _type, ...row } = value
