@@ -19,8 +19,10 @@ switch (verb) {
   case 'time':
     for (let turn = 0; turn < 40; turn++) {
       const begun = performance.now()
+      const before = process.cpuUsage()
       await opened.ask(`${threadId}-${turn}`)
-      show({ kind: 'took', ms: performance.now() - begun })
+      const { user, system: kernel } = process.cpuUsage(before)
+      show({ kind: 'took', ms: performance.now() - begun, cpuMs: (user + kernel) / 1_000 })
     }
     break
 }
