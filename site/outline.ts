@@ -50,6 +50,11 @@ export const outline: readonly OutlineGroup[] = [
         about: 'Keep useChat: the transport, reload, stop and approvals.',
       },
       {
+        path: 'guides/files.md',
+        about:
+          'Attachments of people and files of tools: where they are kept, limits, what the model is sent.',
+      },
+      {
         path: 'guides/react.md',
         about: 'Hooks, the chat made of them, cards of your own, looks and words.',
       },

@@ -23,7 +23,7 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { ThreadRecord } from './core/thread.ts'
+export type { ListedThread, ThreadRecord } from './core/thread.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export {
   type Agent,
@@ -178,6 +178,7 @@ export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
+  WithContext,
 } from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,
@@ -221,3 +222,8 @@ export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
 export type { OfCall } from './engine/hooks.ts'
 export type { ContinueText } from './views/model-prompt.ts'
 export type { Attempt } from './views/shown-parts.ts'
+export type { FileId, FileRecord } from './core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from './files/file-store.ts'
+export { folderFiles } from './files/folder-files.ts'
+export type { FileLimits, FileOptions } from './engine/file-options.ts'
+export type { Files, FileToAdd } from './engine/files.ts'

@@ -26,13 +26,13 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
    * @default what every version from 5.0.92 on understands
    */
   readonly sdk?: SdkVersion
-  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. */
+  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. @default none */
   readonly headers?: Resolvable<HeadersLike>
-  /** Further fields of the body of each message; those of one `sendMessage` come on top. */
+  /** Further fields of the body of each message; those of one `sendMessage` come on top. @default none */
   readonly body?: Resolvable<object>
-  /** As in `fetch`. */
+  /** As in `fetch`. @default as `fetch` has it: to the same origin */
   readonly credentials?: Resolvable<RequestCredentials>
-  /** Makes the request of a message anew: what it returns is sent as it is. */
+  /** Makes the request of a message anew: what it returns is sent as it is. @default none */
   readonly prepareSendMessagesRequest?: (
     request: PreparedRequest & {
       readonly messages: Message[]
@@ -40,7 +40,7 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
       readonly messageId: string | undefined
     },
   ) => Changed<RequestChange & { readonly body: object }>
-  /** Makes the request that resumes a stream anew. */
+  /** Makes the request that resumes a stream anew. @default none */
   readonly prepareReconnectToStreamRequest?: (
     request: PreparedRequest,
   ) => Changed<RequestChange> | undefined
@@ -100,15 +100,23 @@ export const chatTransportRules: OptionTable<ChatTransportOptions> = {
 
 /** What `useChat` says with each request of its own. */
 export interface RequestOptions {
+  /** The thread. */
   readonly chatId: string
+  /** Of this request, on top of the transport's. @default none */
   readonly headers?: HeadersLike | undefined
+  /** Fields of its body, on top of the transport's. @default none */
   readonly body?: object | undefined
+  /** Handed to `prepareSendMessagesRequest`, and not sent. @default none */
   readonly metadata?: unknown
+  /** Ends the reading of the answer, and not the answer: that is `stop`. @default never */
   readonly abortSignal?: AbortSignal | undefined
 }
 export interface SendOptions extends RequestOptions {
+  /** As the page has them: the last of the user's is sent, and answers to approvals; the rest is the ledger's. */
   readonly messages: readonly unknown[]
+  /** Whether a message is answered, or an answer made anew. */
   readonly trigger: 'submit-message' | 'regenerate-message'
+  /** The message that is replaced. @default a new one; for an answer, the last */
   readonly messageId?: string | undefined
 }
 

@@ -1,3 +1,4 @@
+export { type UploadedFile, uploadFile, type UploadOptions } from './upload-file.ts'
 export { type Api, type ApiOptions, createApi } from './api.ts'
 export { ApiError } from '../protocol/api-error.ts'
 export {

@@ -20,6 +20,7 @@ import type { PendingMessage, ThreadClient, ThreadSnapshot } from './thread-snap
 
 /** The options of `createThreadClient`. */
 export interface ThreadClientOptions extends ApiOptions {
+  /** The thread that is shown. One that is not there yet is made by its first message. */
   readonly threadId: string
   /**
    * How many messages are read at once.

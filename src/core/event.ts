@@ -9,6 +9,7 @@ import type {
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { ItemPart, ResumedFrom, TurnEnding, TurnError, TurnWait, UserPart } from './message.ts'
+import type { NewInput } from './queue.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
@@ -106,6 +107,13 @@ export type TurnEventBody =
       readonly by: string
       readonly error: TurnError
     }
+  /** Steering: an input that waited joined the turn behind its last step, and the next one is sent it (IN3). */
+  | {
+      readonly type: 'input-joined'
+      readonly messageId: MessageId
+      readonly parts: readonly UserPart[]
+      readonly metadata?: Json
+    }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
@@ -131,6 +139,19 @@ export type ThreadEventBody =
       readonly from?: Seq
     }
   | { readonly type: 'thread-renamed'; readonly title: string }
+  /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
+  | { readonly type: 'input-queued'; readonly input: NewInput }
+  /** Other parts, or another place: before an input that waits too, or with null at the end. */
+  | {
+      readonly type: 'input-revised'
+      readonly messageId: MessageId
+      readonly parts?: readonly UserPart[]
+      readonly before?: MessageId | null
+    }
+  | { readonly type: 'input-withdrawn'; readonly messageId: MessageId }
+  /** Whatever waits is kept until a person releases it (IN5). */
+  | { readonly type: 'queue-held' }
+  | { readonly type: 'queue-released' }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
 export interface UnreadableEvent {

@@ -3,6 +3,7 @@ import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
+import { foldQueue, foldQueueChange, foldQueueEvents, type InputQueue } from './queue.ts'
 
 /** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
@@ -16,6 +17,8 @@ export interface ThreadView {
   /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
   readonly from?: Seq
   readonly messages: readonly Message[]
+  /** The inputs that wait (IN2). Absent: none. */
+  readonly queue?: InputQueue
 }
 
 /**
@@ -34,7 +37,10 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     if (change.kind === 'turn') {
       const isHeld = change.turn.seq >= (next.from ?? 0)
       const messages = isHeld ? putMessage(next.messages, change.turn) : next.messages
-      next = { ...next, seq: change.seq, messages }
+      next = withQueue(
+        { ...next, seq: change.seq, messages },
+        foldQueueChange(queueOf(next), change),
+      )
       index++
       continue
     }
@@ -56,26 +62,40 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
       // Events of a turn that the follower does not have: it stands further back than what it loaded.
       (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
-    next = {
-      ...next,
-      seq,
-      messages: turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run)),
-    }
+    const messages =
+      turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run))
+    next = withQueue({ ...next, seq, messages }, foldQueueEvents(queueOf(next), run))
   }
   return next
 }
+
+const queueOf = (view: ThreadView): InputQueue => view.queue ?? []
+
+const withQueue = (view: ThreadView, queue: InputQueue): ThreadView =>
+  queue === queueOf(view) || (queue.length === 0 && view.queue === undefined)
+    ? view
+    : { ...view, queue }
 
 const isTurnWithId = (message: Message, id: MessageId): boolean =>
   message.role === 'assistant' && message.id === id
 
 function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
   switch (event.type) {
-    case 'message-added':
-      return { ...view, messages: putMessage(view.messages, toUserMessage(event)) }
+    case 'message-added': {
+      const messages = putMessage(view.messages, toUserMessage(event))
+      return withQueue({ ...view, messages }, foldQueue(queueOf(view), event))
+    }
     case 'messages-retired': {
       const gone = new Set(event.messageIds)
-      return { ...view, messages: view.messages.filter((message) => !gone.has(message.id)) }
+      const messages = view.messages.filter((message) => !gone.has(message.id))
+      return withQueue({ ...view, messages }, foldQueue(queueOf(view), event))
     }
+    case 'input-queued':
+    case 'input-revised':
+    case 'input-withdrawn':
+    case 'queue-held':
+    case 'queue-released':
+      return withQueue(view, foldQueue(queueOf(view), event))
     case 'thread-renamed':
       return { ...view, title: event.title }
     case 'unreadable':

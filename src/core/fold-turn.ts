@@ -3,7 +3,7 @@ import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
-import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
+import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { withDefined } from './with-defined.ts'
 
@@ -114,6 +114,16 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'model-replaced':
       replaceModel(draft, event)
       return
+    case 'input-joined':
+      // A damaged ledger may lack the step that it joined behind.
+      if (draft.lastStep() === undefined) openStep(draft, event.at)
+      draft.pushPart(
+        withDefined(
+          { type: 'steering', id: event.messageId, parts: event.parts, at: event.at } as const,
+          { metadata: event.metadata },
+        ),
+      )
+      return
     case 'turn-paused':
       draft.head = {
         ...draft.head,
@@ -207,7 +217,7 @@ function changeText(
   )
 }
 
-function addItem(draft: TurnDraft, item: Exclude<Part, TextPart | Call>): void {
+function addItem(draft: TurnDraft, item: ItemPart): void {
   const replaced =
     item.type === 'data' &&
     item.id !== undefined &&

@@ -1,6 +1,6 @@
 import { assertNever } from './assert-never.ts'
 import { type Call, type CallState, isOpenState, openStates } from './call.ts'
-import type { NewTurnEvent } from './event.ts'
+import type { NewEvent, NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
 /**
@@ -25,7 +25,8 @@ export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 
-export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
+export const isCallEvent = <E extends NewEvent>(event: E): event is E & CallEvent =>
+  'callId' in event
 
 export function callTransition(
   event: CallEvent,

@@ -65,7 +65,17 @@ export type ItemPart =
   /** The host's own `data-<name>`; one with the same name and id replaces the earlier one. */
   | { readonly type: 'data'; readonly name: string; readonly id?: string; readonly data: Json }
 
-export type Part = TextPart | ItemPart | Call
+/** What a person said while the turn ran, where it joined: behind the step that ended before (IN3). */
+export interface SteeringPart {
+  readonly type: 'steering'
+  readonly id: MessageId
+  readonly parts: readonly UserPart[]
+  readonly metadata?: Json
+  /** When it joined, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export type Part = TextPart | ItemPart | SteeringPart | Call
 
 export interface StepBase {
   readonly index: number

@@ -104,6 +104,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'step-resumed': { model: optional(string) },
   'step-abandoned': { error: optional(object) },
   'model-replaced': { model: string, by: string, error: object },
+  'input-joined': { messageId: string, parts: list },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
   'turn-ended': {
@@ -124,6 +125,21 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   'message-added': { messageId: string, role: oneOf('user', 'system'), parts: list },
   'messages-retired': { messageIds: list },
   'thread-renamed': { title: string },
+  'input-queued': {
+    input: (value) =>
+      isJsonObject(value) &&
+      string(value.id) &&
+      oneOf('queue', 'steer', 'interrupt')(value.mode) &&
+      list(value.parts),
+  },
+  'input-revised': {
+    messageId: string,
+    parts: optional(list),
+    before: optional((value) => value === null || string(value)),
+  },
+  'input-withdrawn': { messageId: string },
+  'queue-held': {},
+  'queue-released': {},
 }
 
 // Lists, because every event is looked at, when it is written and when it is read.

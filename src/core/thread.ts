@@ -1,8 +1,9 @@
 import type { OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
+import type { InputQueue } from './queue.ts'
 
-/** A thread as a store keeps it, without its messages. */
-export interface ThreadRecord {
+/** A thread as a list of threads has it. */
+export interface ListedThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
@@ -15,4 +16,10 @@ export interface ThreadRecord {
   readonly seq: Seq
   /** Its place in the list of threads: a counter of the whole store, without ties. */
   readonly activity: number
+}
+
+/** A thread as a store keeps it, without its messages. */
+export interface ThreadRecord extends ListedThread {
+  /** The inputs that wait for their turn (IN2). */
+  readonly queue: InputQueue
 }

@@ -15,6 +15,7 @@ import {
   type PostOptions,
   type PostResult,
 } from './post-message.ts'
+import { createQueues, type Queues } from './queues.ts'
 import {
   createThreads,
   deleteOwner,
@@ -67,6 +68,8 @@ export interface MessagesPage<Format extends PageFormat = 'ui'> {
 export interface Library {
   /** Threads: their list, titles, metadata, end. */
   readonly threads: Threads
+  /** Inputs that wait for their turn: what is there, and how it is changed, withdrawn or sent on. */
+  readonly queues: Queues
   /** One page of a thread, newest first; null if there is no such thread. */
   messages<Format extends PageFormat = 'ui'>(
     threadId: string,
@@ -95,6 +98,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
   const { store } = engine
   return {
     threads: createThreads(engine, newThreadId),
+    queues: createQueues(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     export: (query = {}) => exportQuery(store, query),

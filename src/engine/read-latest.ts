@@ -1,5 +1,6 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
+import type { InputQueue } from '../core/queue.ts'
 import type { ResultMode, Store } from '../store/store.ts'
 
 /** About what one read costs at most, beside the newest message itself. */
@@ -20,12 +21,15 @@ export async function readDownTo(
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly messages: readonly Message[]
+  /** The inputs that wait at `seq`. */
+  readonly queue: InputQueue
   readonly found: boolean
   readonly isOneRead: boolean
   readonly isWhole: boolean
 } | null> {
   const messages: Message[] = []
   let seq: Seq | null = null
+  let queue: InputQueue = []
   let before: Seq | null = null
   let isOneRead = true
   while (true) {
@@ -40,17 +44,18 @@ export async function readDownTo(
       maxBytes: leanBytes,
     })
     if (page === null) return null
-    seq ??= page.seq
+    if (seq === null) ({ seq, queue } = page)
     const { ownerId } = page
+    const head = { ownerId, seq, queue, messages }
     isOneRead &&= page.seq === seq
     for (const message of page.messages) {
       messages.push(message)
-      if (fits(message)) return { ownerId, seq, messages, found: true, isOneRead, isWhole: false }
+      if (fits(message)) return { ...head, found: true, isOneRead, isWhole: false }
     }
     const isFirst = before === null
     before = page.messages.at(-1)?.seq ?? null
     const isOver = !page.hasMore || before === null || (isFirst && !(await exists()))
-    if (isOver) return { ownerId, seq, messages, found: false, isOneRead, isWhole: !page.hasMore }
+    if (isOver) return { ...head, found: false, isOneRead, isWhole: !page.hasMore }
   }
 }
 
@@ -58,6 +63,7 @@ export interface Latest {
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly last: Message | undefined
+  readonly queue: InputQueue
 }
 
 /** `results`: `lazy` where only who and in which state is asked; a turn that goes on needs all of it. */
@@ -68,7 +74,8 @@ export async function readLatest(
 ): Promise<Latest | null> {
   const page = await store.readPage({ threadId, limit: 1, before: null, live: 'include', results })
   if (page === null) return null
-  return { ownerId: page.ownerId, seq: page.seq, last: page.messages[0] }
+  const { ownerId, seq, queue } = page
+  return { ownerId, seq, queue, last: page.messages[0] }
 }
 
 export const isReplyTo =

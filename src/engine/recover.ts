@@ -4,6 +4,7 @@ import type { ThreadId } from '../core/ids.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AbandonedRun } from '../store/store.ts'
+import { endFromOutside } from './end-from-outside.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
 import { noToolbox } from './tool-policy.ts'
@@ -34,8 +35,8 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
   const { threadId, turnId } = dead
   const found = await store.findTurn(turnId)
   if (found === null || found.threadId !== threadId) return false
-  const { turn, seq, ownerId } = found
-  const place = { threadId, expectedSeq: seq, turns: [turn] }
+  const { turn, seq, ownerId, queue } = found
+  const place = { threadId, expectedSeq: seq, turns: [turn], queue }
   const isRunning = turn.progress.status === 'running'
   const at = clock.now()
   const takenOver: NewTurnEvent = { type: 'turn-resumed', turnId, at, from: 'takeover' }
@@ -58,11 +59,11 @@ async function recoverRun(engine: Engine, dead: AbandonedRun): Promise<boolean> 
   const closing = isRunning ? planRecovery(known, noToolbox, at) : []
   const closed = foldOn(known, closing)
   const ending = isRunning ? planTurnEnd(closed, how, at) : []
-  const ended = await engine.append({
-    ...place,
-    events: [...begun, ...closing, ...ending],
-    lease: { kind: 'release', fence: taken.fence },
-  })
+  const { fence } = taken
+  const events = [...begun, ...closing, ...ending]
+  const ended = isRunning
+    ? await endFromOutside(engine, { ...place, ownerId, fence }, events, how.kind)
+    : await engine.append({ ...place, events, lease: { kind: 'release', fence } })
   if (ended.kind !== 'appended') return false
   if (isLooping) {
     const hooks = createRunHooks({ ownerId, threadId, turnId }, engine.emit, clock.now)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -59,7 +59,7 @@ export interface ThreadsQuery {
 
 /** One page of threads, newest activity first. */
 export interface ThreadsPage {
-  readonly results: readonly ThreadRecord[]
+  readonly results: readonly ListedThread[]
   /** For the next page; null at the end. */
   readonly nextCursor: string | null
   readonly hasMore: boolean
@@ -148,7 +148,10 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
     },
     async delete(threadId, scope) {
       const thread = await findThread(store, threadId, scope)
-      return thread !== null && (await deleteThread(store, thread.id)) !== null
+      const isGone = thread !== null && (await deleteThread(store, thread.id)) !== null
+      // What only it named goes with it; should this fail, the next look finds it.
+      if (isGone) await engine.files.collect().catch(() => undefined)
+      return isGone
     },
   }
 }
@@ -198,7 +201,7 @@ async function findMatching(
   { ownerId, limit, before }: Parameters<Store['listThreads']>[0],
   wanted: JsonObject,
 ): ReturnType<Store['listThreads']> {
-  const found: ThreadRecord[] = []
+  const found: ListedThread[] = []
   let from = before
   for (;;) {
     const page = await store.listThreads({ ownerId, limit: atOnce, before: from })
@@ -214,7 +217,7 @@ async function findMatching(
   }
 }
 
-const hasMetadata = ({ metadata }: ThreadRecord, wanted: JsonObject): boolean =>
+const hasMetadata = ({ metadata }: ListedThread, wanted: JsonObject): boolean =>
   Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(metadata, key) && sameJson(metadata[key], value),
   )
@@ -238,6 +241,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
       messages += deleted.messages
     }
     if (page.threads.length === 0) {
+      await engine.files.removeOwner(ownerId)
       return { ownerId, threads, messages, deletedAt: clock.now() }
     }
     if (threads === before && !(await isGoing(store, page.threads))) {
@@ -247,7 +251,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
 }
 
 /** Somebody else may be deleting them. */
-async function isGoing(store: Store, threads: readonly ThreadRecord[]): Promise<boolean> {
+async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<boolean> {
   const [first] = threads
   return first === undefined || (await store.readThread(first.id)) === null
 }

@@ -11,6 +11,7 @@ import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
+import { fileRoutes } from './routes/files.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
@@ -33,6 +34,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),
+    ...fileRoutes(context),
     ...importRoutes(context),
     ...recoverRoutes(context, options),
   ]

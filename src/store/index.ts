@@ -2,7 +2,7 @@ import '../assert-node.ts'
 export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
 export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 export type { CallLifecycle } from '../core/lifecycle.ts'
-export type { ThreadRecord } from '../core/thread.ts'
+export type { ListedThread, ThreadRecord } from '../core/thread.ts'
 export { changedThreads, commitGroup } from './commit-group.ts'
 export type { EventBatch } from './event-batch.ts'
 export {
@@ -95,3 +95,6 @@ export type {
   TurnStatus,
   TurnWait,
 } from '../core/message.ts'
+export type { FileId, FileRecord } from '../core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
+export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'

@@ -10,6 +10,7 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
+import { parseQueue } from '../core/queue.ts'
 import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
   Changes,
@@ -45,6 +46,8 @@ export interface ThreadRow {
   readonly incarnation: string
   /** Of its newest commit. */
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
   /** The turn that is being produced, where that was asked for. */
   readonly live: MessageId | null
   /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
@@ -147,7 +150,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const sizes = inside.map((row) => measureMessage(row, rows))
       const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
-      const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
+      const { ownerId, seq, live, incarnation, mark, newest, edge, queue } = rows.thread
       return {
         ownerId,
         seq,
@@ -156,6 +159,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
         hasMore: shown.length > count || rows.unread !== null,
         live,
+        queue: parseQueue(queue),
         ...(query.maxBytes === undefined ? {} : { bytes }),
       }
     },
@@ -179,13 +183,14 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const { count, ids } = fitBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
-      const { seq, incarnation } = rows.thread
+      const { seq, incarnation, queue } = rows.thread
       const isCut = shown.length < all.length || unread !== null
       return {
         seq,
         reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
         changes: shown.map((change) => change.read(filled)),
         incarnation,
+        queue: parseQueue(queue),
       }
     },
 
@@ -207,8 +212,9 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, turn: foldTurnRows(row, rows) }
+      return { threadId, ownerId, seq, queue, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(
@@ -220,10 +226,11 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       for (const row of rows.messages) {
         const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+          if (call.id === callId) return { threadId, ownerId, seq, queue, turn, call }
         }
       }
       return null

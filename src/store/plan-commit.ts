@@ -3,6 +3,7 @@ import type { Call, CallOutput } from '../core/call.ts'
 import { isTurnEvent, type NewEvent, numberEvents, type TurnEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
+import { type FileId, fileIdOf } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
@@ -12,8 +13,15 @@ import {
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
+import {
+  callsOf,
+  type Turn,
+  type TurnStatus,
+  type UserMessage,
+  type UserPart,
+} from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { foldQueueEvents, type InputQueue, isAboutQueue } from '../core/queue.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
 import { toSnapshot } from './turn-snapshot.ts'
@@ -27,6 +35,12 @@ export interface Append {
   readonly expectedSeq?: Seq
   /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
+   * may be one of them.
+   * @default none
+   */
+  readonly queue?: InputQueue
   /**
    * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
    * that exists and is another owner's is none to this append.
@@ -51,10 +65,14 @@ export interface PlannedCommit {
   readonly title: string | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
   readonly activityAt: number | null
+  /** The inputs that wait once this is stored; null: as before. */
+  readonly queue: InputQueue | null
   readonly newMessages: readonly NewMessageRow[]
   readonly changedMessages: readonly ChangedMessageRow[]
   readonly batches: readonly PlannedBatch[]
   readonly calls: readonly PlannedCallRow[]
+  /** The files that its messages name: kept for as long as the thread is (FL2). */
+  readonly files: readonly FileId[]
   /** The turns that were written about, as they are once this is stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
 }
@@ -131,9 +149,11 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     size: events.length,
     title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    queue: planQueue(append),
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
+    files: namedFiles(events),
     turns,
   }
 }
@@ -143,6 +163,33 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'turn-started',
   'turn-ended',
 ])
+
+function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
+  const named = new Set<FileId>()
+  for (const event of events) {
+    for (const part of partsIn(event)) {
+      const id = part.type === 'file' ? fileIdOf(part.url) : undefined
+      if (id !== undefined) named.add(id)
+    }
+  }
+  return [...named]
+}
+
+/** A file is kept from the moment on at which the message that names it waits. */
+function partsIn(event: NewEvent): readonly UserPart[] {
+  if (event.type === 'message-added' || event.type === 'input-joined') return event.parts
+  if (event.type === 'input-queued') return event.input.parts
+  return event.type === 'input-revised' ? (event.parts ?? []) : []
+}
+
+function planQueue({ queue, events }: Append): InputQueue | null {
+  if (queue === undefined && events.some(isAboutQueue)) {
+    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+  }
+  const before = queue ?? []
+  const after = foldQueueEvents(before, events)
+  return after === before ? null : after
+}
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
 function findIllegal(
@@ -314,6 +361,11 @@ function planBatches(
         break
       case 'messages-retired':
       case 'thread-renamed':
+      case 'input-queued':
+      case 'input-revised':
+      case 'input-withdrawn':
+      case 'queue-held':
+      case 'queue-released':
         encoder.add(event, null, seq)
         break
       default:

@@ -1,12 +1,21 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import { parseQueue } from '../core/queue.ts'
+import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 
 /** A thread as a row of a database: its metadata is JSON text. */
-export type StoredThreadRow = Omit<ThreadRecord, 'metadata'> & { readonly metadata: string }
+export type ListedThreadRow = Omit<ListedThread, 'metadata'> & { readonly metadata: string }
 
-export const toThreadRecord = ({ metadata, ...thread }: StoredThreadRow): ThreadRecord => ({
+/** The same with the inputs that wait, as JSON text. */
+export type StoredThreadRow = ListedThreadRow & { readonly queue: string }
+
+export const toListedThread = ({ metadata, ...thread }: ListedThreadRow): ListedThread => ({
   ...thread,
   metadata: parseMetadata(metadata),
+})
+
+export const toThreadRecord = ({ queue, ...thread }: StoredThreadRow): ThreadRecord => ({
+  ...toListedThread(thread),
+  queue: parseQueue(queue),
 })
 
 /** What cannot be read counts as none: a damaged note of the host's must not hide the thread (LG7). */

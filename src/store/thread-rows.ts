@@ -1,4 +1,5 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import { toQueueText } from '../core/queue.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import {
   isHeld,
@@ -40,7 +41,17 @@ export interface ThreadRows {
 export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
   const { id, ownerId, title, metadata = {}, at } = wanted
   return {
-    thread: { id, ownerId, title, metadata, createdAt: at, updatedAt: at, seq: 0, activity },
+    thread: {
+      id,
+      ownerId,
+      title,
+      metadata,
+      createdAt: at,
+      updatedAt: at,
+      seq: 0,
+      activity,
+      queue: [],
+    },
     head: newThreadHead(ownerId, drawMark()),
     mark: '',
     messages: [],
@@ -63,7 +74,7 @@ export function applyCommit(
   commit: PlannedCommit,
   clock: CommitClock,
 ): { readonly result: AppendResult; readonly rows: ThreadRows | undefined } {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue } = commit
   const { threadId: id, create, lease } = append
   const isMade = before === undefined && create !== undefined
   const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
@@ -82,7 +93,14 @@ export function applyCommit(
     rows: {
       ...(size > 0 ? addRows(rows, commit, head.seq) : rows),
       head,
-      thread: { ...thread, ...moved, seq: head.seq, title: title ?? thread.title },
+      thread: {
+        ...thread,
+        ...moved,
+        seq: head.seq,
+        title: title ?? thread.title,
+        // Rows that were written before there was a queue have none.
+        queue: queue ?? thread.queue ?? [],
+      },
     },
   }
 }
@@ -247,7 +265,8 @@ const toRow = ({ thread, head, mark }: ThreadRows): ThreadRow => {
   const ownerId: OwnerId = thread.ownerId
   const { seq, incarnation } = head
   const ofPages = { live: null, newest: null, edge: null }
-  return { threadId: thread.id, ownerId, seq, incarnation, mark, ...ofPages }
+  const queue = toQueueText(thread.queue ?? [])
+  return { threadId: thread.id, ownerId, seq, incarnation, mark, queue, ...ofPages }
 }
 
 /** An output over `mostBytes` stays where it is; its length is told. */

@@ -31,18 +31,19 @@ export interface ImportOptions {
    * @default 'auto'
    */
   readonly format?: LegacyFormat | 'auto'
-  /** The thread of messages that do not say theirs. */
+  /** The thread of messages that do not say theirs. @default a new one */
   readonly threadId?: string
   /**
    * Writes nothing, and reports what would be. The store that is given is for what is written
    * meanwhile: it is empty, and nobody else's.
+   * @default everything is written
    */
   readonly dryRun?: { readonly scratch: Store }
-  /** The date of what has none. */
+  /** The date of what has none. @default Date.now */
   readonly now?: () => number
-  /** Each problem as it is met. */
+  /** Each problem as it is met. @default they are in the report alone */
   readonly onProblem?: (problem: ImportProblem) => void
-  /** How many messages have been read so far. */
+  /** How many messages have been read so far. @default nobody is told */
   readonly onProgress?: (messages: number) => void
   /**
    * How many problems of each kind the report lists.

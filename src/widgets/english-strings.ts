@@ -3,6 +3,12 @@ import { savingNoteOf } from '../views/saving-note.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Strings } from './strings.ts'
 
+const formatBytes = (bytes: number): string => {
+  if (bytes < 1_000) return `${bytes} B`
+  const [unit, size] = bytes < 1_000_000 ? ['kB', bytes / 1_000] : ['MB', bytes / 1_000_000]
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
+}
+
 const everythingIsSaved = 'Everything above is saved.'
 
 /** What the widgets say without a `<StringsProvider>`. */
@@ -24,6 +30,12 @@ export const englishStrings: Strings = {
   step: (number) => `Step ${number}`,
   reasoning: 'Reasoning',
   sources: 'Sources',
+  attach: 'Attach files',
+  dropFiles: 'Drop files to attach them',
+  attachments: 'Attached files',
+  removeFile: (name) => `Remove ${name}`,
+  retryFile: (name) => `Try ${name} again`,
+  fileSize: (bytes) => formatBytes(bytes),
   file: 'File',
   table: 'Table',
   task: 'Task',

@@ -38,6 +38,18 @@ export interface Strings {
   readonly reasoning: string
   /** The name of the list of sources. */
   readonly sources: string
+  /** The button that attaches files to a message. */
+  readonly attach: string
+  /** What is said where files can be dropped. */
+  readonly dropFiles: string
+  /** The name of the list of what is attached. */
+  readonly attachments: string
+  /** The button that takes a file out of the message, or ends its upload. */
+  readonly removeFile: (name: string) => string
+  /** The button that sends a file again that could not be sent. */
+  readonly retryFile: (name: string) => string
+  /** How large a file is. */
+  readonly fileSize: (bytes: number) => string
   /** A file without a name; its media type follows. */
   readonly file: string
   /** The name of a table in an answer, for screen readers. */

@@ -214,6 +214,6 @@ it('[RS1] a stream that is cut because the server goes is broken for its client,
   const rest = async () => {
     while ((await reader?.read())?.done === false);
   }
-  await expect(rest()).rejects.toThrow()
+  await expect(rest()).rejects.toThrow('terminated')
   expect(errors).toEqual([])
 })

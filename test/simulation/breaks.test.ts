@@ -175,12 +175,12 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
   [
     'ST1',
     'a stop that stops nothing',
-    { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped' }) })) },
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped', held: 0 }) })) },
   ],
   [
     'ST1a',
     'a stop that calls a waiting turn idle',
-    { create: withVerbs(() => ({ stop: async () => ({ kind: 'idle' }) })) },
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'idle', held: 0 }) })) },
   ],
   [
     'ST3',

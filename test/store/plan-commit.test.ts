@@ -70,10 +70,12 @@ type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
 const none: Rows = {
   title: null,
   activityAt: null,
+  queue: null,
   newMessages: [],
   changedMessages: [],
   batches: [],
   calls: [],
+  files: [],
 }
 
 interface Case {

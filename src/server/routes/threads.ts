@@ -1,11 +1,12 @@
 import { parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
+import { projectQueue } from '../../views/queue-view.ts'
 import {
   checkMadeUpId,
   findThread,
@@ -21,7 +22,8 @@ import type { Route } from '../router.ts'
 export function threadRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, threadMetadata } = context
   const { threads } = holdfast
-  const show = (thread: ThreadRecord) => toThreadJson(thread, threadMetadata !== 'hidden')
+  const list = (thread: ListedThread) => toThreadJson(thread, threadMetadata !== 'hidden')
+  const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
   const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
     const body = parseObject(await readJson(request, limits.bodyBytes))
     const { title, metadata } = body
@@ -60,7 +62,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const cursor = parameter(url, 'cursor')
         const page = await threads.list(withDefined({ ownerId, limit }, { cursor }))
-        return Response.json({ ...page, results: page.results.map(show) })
+        return Response.json({ ...page, results: page.results.map(list) })
       },
     },
     {
@@ -92,7 +94,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
 }
 
 function toThreadJson(
-  { id, title, metadata, createdAt, updatedAt, seq }: ThreadRecord,
+  { id, title, metadata, createdAt, updatedAt, seq }: ListedThread,
   showsMetadata: boolean,
 ) {
   const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt) }

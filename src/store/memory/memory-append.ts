@@ -1,6 +1,7 @@
 import { isTurnEvent, numberEvents } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
+import { parseQueue, toQueueText } from '../../core/queue.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
@@ -17,7 +18,7 @@ export function appendToMemory(
   commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, queue } = commit
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
@@ -33,6 +34,8 @@ export function appendToMemory(
     ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
     seq: stored.head.seq,
     title: title ?? stored.thread.title,
+    // What a database would give back: plain JSON, shared with nobody.
+    ...(queue === null ? {} : { queue: parseQueue(toQueueText(queue)) }),
   }
   for (const [id, turn] of commit.turns) {
     if (turn.progress.status === 'ended') snapshotTurn(stored, id)

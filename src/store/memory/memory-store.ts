@@ -4,6 +4,8 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -12,6 +14,7 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
+import { createMemoryFileRecords } from './memory-file-records.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
   type MemoryThread,
@@ -22,10 +25,12 @@ import {
 } from './memory-thread.ts'
 
 export interface MemoryStoreOptions {
+  /** By which leases run out. @default a clock that does not jump */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default not known
    */
   readonly isAlive?: IsHolderAlive
 }
@@ -43,6 +48,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   // For leases alone, which never leave the process: a clock that is set must not end them.
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
+  const files = createMemoryFileRecords((id) => threads.has(id))
   let activity = 0
   let closed = false
 
@@ -61,6 +67,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       updatedAt: at,
       seq: 0,
       activity: nextActivity(),
+      queue: [],
     },
     messages: [],
     events: [],
@@ -77,6 +84,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
   return {
     kind: 'memory',
+    files,
+    defaultFileStore: memoryFiles,
 
     async createThread(wanted) {
       open()
@@ -99,7 +108,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     async listThreads({ ownerId, limit, before }) {
       open()
       const mine = [...threads.values()]
-        .map(({ thread }) => thread)
+        .map(({ thread: { queue: _, ...thread } }): ListedThread => thread)
         .filter((thread) => thread.ownerId === ownerId)
         .filter((thread) => before === null || thread.activity < before)
         .sort((left, right) => right.activity - left.activity)
@@ -120,6 +129,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(id)
       if (stored === undefined) return null
       threads.delete(id)
+      files.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -133,6 +143,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
+        if (result.kind === 'appended') void files.name(append.threadId, commit.files)
         if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
@@ -148,7 +159,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
       if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
-      if (isHeld(stored.head, { now, isAlive })) return 'leased'
+      if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
       // Of a copy, which takes the place of the thread when all of it is written.
       const copy: MemoryThread = {
         ...stored,
@@ -181,7 +192,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const running = stored.messages.findLast(
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
-      const { ownerId, seq } = stored.thread
+      const { ownerId, seq, queue } = stored.thread
       const { incarnation } = stored.head
       const newest = stored.messages.at(-1)
       const inside = shown
@@ -200,6 +211,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         hasMore: shown.length > messages.length,
         ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
+        queue,
       }
     },
 
@@ -210,9 +222,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
       const changes = fitBytes(within, maxBytes)
-      const { seq } = stored.thread
+      const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
-      return { seq, reached, changes, incarnation: stored.head.incarnation }
+      return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
     },
 
     async readPlace(threadId, seq) {
@@ -234,8 +246,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
-        const { ownerId, seq } = stored.thread
-        return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results) }
+        const { ownerId, seq, queue } = stored.thread
+        return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },
@@ -246,21 +258,21 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const entry of stored?.messages ?? []) {
         if (stored === undefined || 'user' in entry) continue
         const turn = readMemoryMessage(stored, entry) as Turn
-        const { ownerId, seq } = stored.thread
+        const { ownerId, seq, queue } = stored.thread
         for (const call of callsOf(turn)) {
           if (call.id !== callId) continue
-          return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results), call }
+          return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null
     },
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = stored.head
-      if (turnId === null) return { kind: 'idle' }
+      if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' }
       stored.head = { ...stored.head, stopFence: fence }
       notifications.post([{ threadId, seq, stop: true }])
       return { kind: 'requested', turnId, fence }

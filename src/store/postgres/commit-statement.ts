@@ -1,3 +1,4 @@
+import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
@@ -16,8 +17,8 @@ export type CommitTables = 'events' | 'calls' | 'all'
 /** Which tables a group writes: the statement of each is prepared by itself, as a multi-table one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
   const isMultiTable = commits.some(
-    ({ append, newMessages, changedMessages }) =>
-      append.create !== undefined || newMessages.length + changedMessages.length > 0,
+    ({ append, newMessages, changedMessages, files }) =>
+      append.create !== undefined || newMessages.length + changedMessages.length + files.length > 0,
   )
   if (isMultiTable) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
@@ -50,7 +51,7 @@ const columns = (list: string): readonly Column[] =>
   })
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
-  mark text, lease text, fence bigint, holder text, turn text, ms bigint`)
+  mark text, queue text, lease text, fence bigint, holder text, turn text, ms bigint`)
 const createColumns = columns('owner text, first_title text, made_at bigint')
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
@@ -60,6 +61,7 @@ const changedColumns = columns(`thread text, message_id text, seq bigint, status
   body_seq bigint, commit_seq bigint, retired_seq bigint`)
 const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
   body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint`)
+const fileColumns = columns('thread text, file_id text')
 
 /** `schema` is quoted. */
 export function commitStatement(schema: string, tables: CommitTables): Statement {
@@ -87,6 +89,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          seq = t.seq + i.size,
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
+         queue = coalesce(i.queue, t.queue),
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
            ELSE nextval('${schema}.activity') END,
@@ -110,11 +113,11 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     ...(isMultiTable
       ? [
           `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark,
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
                fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
-               CASE WHEN i.size > 0 THEN i.mark ELSE '' END,
+               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -178,6 +181,14 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
              JOIN written AS w ON w.id = n.thread
              WHERE (SELECT count(*) FROM changed) >= 0)`,
+          `naming AS MATERIALIZED (
+             SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread)`,
+          `used AS (
+             INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
+             ON CONFLICT DO NOTHING)`,
+          `kept AS (
+             UPDATE ${schema}.files SET is_used = true
+             WHERE NOT is_used AND id IN (SELECT file_id FROM naming))`,
         ]
       : []),
   ]
@@ -253,12 +264,17 @@ export function commitValues(
       retiredSeq,
     ]),
   )
-  values.push(...toArrays(changed, changedColumns.length), ...toArrays(added, newColumns.length))
+  const files = commits.flatMap(({ append, files: ids }) => ids.map((id) => [append.threadId, id]))
+  values.push(
+    ...toArrays(changed, changedColumns.length),
+    ...toArrays(added, newColumns.length),
+    ...toArrays(files, fileColumns.length),
+  )
   return values
 }
 
 const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unknown[] => {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue } = commit
   return [
     append.threadId,
     append.expectedSeq ?? null,
@@ -266,6 +282,7 @@ const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unkno
     title === null ? null : toPlainText(title),
     activityAt,
     markOf(commit),
+    queue === null ? null : toQueueText(queue),
     ...leaseValues(append.lease),
     ...(tables === 'all' ? createValues(append.create) : []),
   ]

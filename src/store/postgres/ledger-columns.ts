@@ -16,6 +16,8 @@ interface ThreadColumns {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly content: string
   /** The turn that is being produced, where that was asked for. */
   readonly messageId: MessageId | null
   /** See `ThreadRow`. */

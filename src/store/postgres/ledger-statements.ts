@@ -166,6 +166,7 @@ function rowsOf(schema: string) {
         seq: 't.seq',
         incarnation: 't.incarnation',
         mark: 't.mark',
+        content: 't.queue',
         ...more,
       })} FROM ${schema}.threads t WHERE ${condition}`,
     messageRows: (from: string, isRead = 'true') =>

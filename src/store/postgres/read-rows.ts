@@ -66,6 +66,7 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
       seq: thread.seq,
       incarnation: thread.incarnation,
       mark: thread.mark,
+      queue: thread.content,
       live: thread.messageId,
       newest: thread.newest,
       edge: thread.edge,

@@ -24,9 +24,9 @@ const lastCounter = `max(
 
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
-  readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
-  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark
-    FROM threads WHERE id = ?`,
+  readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
+  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
+    queue FROM threads WHERE id = ?`,
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
@@ -56,10 +56,11 @@ export const ledgerSql = {
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
-  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
-    FROM threads WHERE id = ?`,
+  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence,
+    queue <> '[]' AS hasQueue FROM threads WHERE id = ?`,
   findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
   findLease: `SELECT ${leaseColumns}, id AS threadId FROM threads
     WHERE id = ? AND lease_holder IS NOT NULL`,
@@ -86,7 +87,7 @@ export const ledgerSql = {
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
-    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark FROM messages m JOIN threads t ON t.thread = m.thread
+    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m

@@ -127,9 +127,10 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
         if (record === undefined) return nothing
-        const { thread, threadId, ownerId, threadSeq: seq, incarnation, threadMark: mark } = record
+        const { thread, threadId, ownerId, threadSeq: seq, incarnation, queue } = record
+        const { threadMark: mark } = record
         return {
-          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark }),
+          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark, queue }),
           ...readDetails(statements, thread, [record], mostBytes),
           unread: null,
         }
@@ -198,8 +199,9 @@ const toThreadRow = ({
   seq,
   incarnation,
   mark,
+  queue,
 }: Omit<LedgerThreadRecord, 'thread'>): ThreadRow => ({
-  ...{ threadId, ownerId, seq, incarnation, mark },
+  ...{ threadId, ownerId, seq, incarnation, mark, queue },
   ...{ live: null, newest: null, edge: null },
 })
 

@@ -1,4 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
+import { toQueueText } from '../../core/queue.ts'
 import {
   isHeld,
   judgeAppend,
@@ -46,7 +47,7 @@ function writeThread(
   head: ThreadHead,
   { now, nextCounter }: WriteContext,
 ): { readonly thread: ThreadKey; readonly after: ThreadHead } {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, queue } = commit
   const { threadId: id, create, lease: use } = append
   const mark = size === 0 ? null : markOf(commit)
   const isRenewal = use?.kind === 'hold' && use.renewMs !== undefined
@@ -72,10 +73,12 @@ function writeThread(
       incarnation: head.incarnation,
       mark: mark ?? '',
     })
+    if (queue !== null) statements.setQueue.run(toQueueText(queue), Number(lastInsertRowid))
     return { thread: Number(lastInsertRowid), after }
   }
   const { thread } = found
   if (title !== null) statements.renameThread.run(title, thread)
+  if (queue !== null) statements.setQueue.run(toQueueText(queue), thread)
   if (activityAt !== null || use?.kind === 'acquire' || use?.kind === 'release') {
     const activity = activityAt === null ? null : counter
     statements.changeThread.run({
@@ -104,7 +107,7 @@ function writeRows(
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
-  const { newMessages, changedMessages, batches, calls } = commit
+  const { newMessages, changedMessages, batches, calls, files } = commit
   const mark = markOf(commit)
   // Before the new ones come, which may have the same ids.
   for (const { id, seq, status, snapshot, retiredSeq } of changedMessages) {
@@ -130,6 +133,10 @@ function writeRows(
       retiredSeq,
       mark,
     )
+  }
+  for (const id of files) {
+    statements.useFile.run(thread, id)
+    statements.markFileUsed.run(id)
   }
   for (const { seq, size, turnSeq, at, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)

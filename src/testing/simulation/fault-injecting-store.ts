@@ -210,10 +210,10 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     readMessage: (...asked) => call('read message', () => store.readMessage(...asked)),
     findTurn: (...asked) => call('find turn', () => store.findTurn(...asked)),
     readCall: (...asked) => call('read call', () => store.readCall(...asked)),
-    requestStop(threadId) {
+    requestStop(threadId, only) {
       const work = () => {
         parts.onStopRequested(threadId)
-        return store.requestStop(threadId)
+        return store.requestStop(threadId, only)
       }
       return call('request stop', work, true)
     },

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react'
-import { isTurn } from '../../core/message.ts'
+import { type UploadedFile, uploadFile } from '../../client/upload-file.ts'
+import { isTurn, type UserPart } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
@@ -49,6 +50,12 @@ export function Thread(props: ThreadProps): ReactNode {
   )
 }
 
+/** Files first, as they are read; a message of files alone has no text. */
+const toParts = (text: string, files: readonly UploadedFile[]): readonly UserPart[] => [
+  ...files.map(({ bytes: _, ...file }) => file),
+  ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
+]
+
 function ThreadBody(props: ThreadProps): ReactNode {
   const { threadId, isNew = false, target, empty = null, takesFocus = false } = props
   const clients = useClients()
@@ -89,7 +96,8 @@ function ThreadBody(props: ThreadProps): ReactNode {
                 isRunning={isRunning}
                 isWaiting={last !== undefined && isTurn(last) && last.progress.status === 'waiting'}
                 takesFocus={takesFocus}
-                send={(text) => client.send([{ type: 'text', text }])}
+                send={(text, files) => client.send(toParts(text, files))}
+                upload={(file, options) => uploadFile(clients.api, file, options)}
                 stop={client.stop}
               />
             </div>
