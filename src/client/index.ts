@@ -23,6 +23,7 @@ export {
 export type {
   DecisionAnswer,
   PendingMessage,
+  ShownVersion,
   ThreadClient,
   ThreadSnapshot,
 } from './thread-snapshot.ts'
@@ -38,6 +39,8 @@ export {
   projectChatMessage,
   type ToolActivity,
 } from '../views/chat-message.ts'
+export { type MessageVersion, type ShownVersions, versionsOf } from '../core/versions.ts'
+export type { ForkOrigin } from '../core/thread.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   Changed as PreparedChange,

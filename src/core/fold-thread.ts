@@ -1,9 +1,11 @@
 import { assertNever } from './assert-never.ts'
-import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
+import { beginsTurn, isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
 import { foldQueue, foldQueueChange, foldQueueEvents, type InputQueue } from './queue.ts'
+import { addVersion } from './versions.ts'
+import { withDefined } from './with-defined.ts'
 
 /** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
@@ -19,6 +21,11 @@ export interface ThreadView {
   readonly messages: readonly Message[]
   /** The inputs that wait (IN2). Absent: none. */
   readonly queue?: InputQueue
+  /**
+   * Messages were shown again that are not held here, at this seq: what is held is no longer all of the
+   * thread, and has to be read anew at this seq or later (VR2).
+   */
+  readonly outdatedAt?: Seq
 }
 
 /**
@@ -60,7 +67,7 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     const turn =
       next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
       // Events of a turn that the follower does not have: it stands further back than what it loaded.
-      (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
+      (beginsTurn(first) ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
     const messages =
       turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run))
@@ -96,8 +103,12 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
     case 'queue-held':
     case 'queue-released':
       return withQueue(view, foldQueue(queueOf(view), event))
+    case 'messages-shown':
+      return { ...view, outdatedAt: event.seq }
     case 'thread-renamed':
       return { ...view, title: event.title }
+    // Of the thread, not of what is held of it.
+    case 'thread-forked':
     case 'unreadable':
       return view
     default:
@@ -108,14 +119,18 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
 export function toUserMessage(
   event: Extract<ThreadEvent, { readonly type: 'message-added' }>,
 ): UserMessage {
-  return {
-    role: event.role,
-    id: event.messageId,
-    seq: event.seq,
-    parts: event.parts,
-    ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
-    createdAt: event.at,
-  }
+  const { messageId: id, seq } = event
+  return withDefined(
+    {
+      role: event.role,
+      id,
+      seq,
+      parts: event.parts,
+      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      createdAt: event.at,
+    },
+    { versions: addVersion(event.versionOf, { id, seq }) },
+  )
 }
 
 function putMessage(messages: readonly Message[], message: Message): readonly Message[] {

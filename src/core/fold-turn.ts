@@ -5,6 +5,7 @@ import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
+import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 
 /**
@@ -67,6 +68,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
           choices: event.choices,
           trace: event.trace,
           recorded: event.recorded,
+          versions: addVersion(event.versionOf, { id: event.turnId, seq: event.seq }),
         },
       )
       return
@@ -134,6 +136,13 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       draft.head = { ...draft.head, progress: { status: 'running' } }
       if (event.from === 'takeover') countTakeover(draft)
       return
+    case 'turn-copied': {
+      const { steps, unreadable, ...head } = event.turn
+      draft.head = { ...draft.head, ...head, createdAt: event.at }
+      draft.unreadable = unreadable
+      for (const step of steps) draft.pushStep(step)
+      return
+    }
     case 'turn-ended':
       endTurn(draft, event.ending, event.at)
       return

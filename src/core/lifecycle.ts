@@ -77,6 +77,8 @@ export function turnTransition(event: NewTurnEvent): {
   switch (event.type) {
     case 'turn-started':
       return { from: ['absent'], to: 'running' }
+    case 'turn-copied':
+      return { from: ['absent'], to: 'ended' }
     case 'turn-paused':
       return { from: ['running'], to: 'waiting' }
     case 'turn-resumed':

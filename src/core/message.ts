@@ -2,6 +2,7 @@ import type { Call } from './call.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { FinishReason, Usage } from './usage.ts'
+import type { MessageVersion } from './versions.ts'
 
 export type UserPart =
   | { readonly type: 'text'; readonly text: string }
@@ -22,6 +23,8 @@ export interface UserMessage {
   readonly parts: readonly UserPart[]
   /** Whatever the client sent with it. */
   readonly metadata?: Json
+  /** All versions of it in the order of making, itself among them (VR1). Absent: it is the only one. */
+  readonly versions?: readonly MessageVersion[]
   /** When it was stored, in milliseconds since 1970. */
   readonly createdAt: number
 }
@@ -173,6 +176,8 @@ export interface Turn {
   readonly trace?: string
   /** Produced by a loop of the host's own. */
   readonly recorded?: true
+  /** All versions of it in the order of making, itself among them (VR1). Absent: it is the only one. */
+  readonly versions?: readonly MessageVersion[]
   /** While it runs: how often it was taken over since it last made progress. Absent: never. */
   readonly takeovers?: Takeovers
   /** When it began, in milliseconds since 1970. */
@@ -184,6 +189,12 @@ export interface Turn {
   /** How many of its events could not be read (LG7). */
   readonly unreadable: number
 }
+
+/** All of a turn that has ended but where it stands: what a copy of it has (VR4). */
+export type TurnCopy = Omit<
+  Turn,
+  'role' | 'id' | 'seq' | 'lastSeq' | 'createdAt' | 'versions' | 'takeovers' | 'progress'
+> & { readonly progress: Extract<TurnProgress, { readonly status: 'ended' }> }
 
 /** A message of a thread. */
 export type Message = UserMessage | Turn

@@ -39,12 +39,18 @@ export interface Engine {
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
+  readonly newCallId: () => CallId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** Hands over every run of this process, and each that begins from now on. */
   readonly handOver: () => void
+  /**
+   * Leases that this process has and no longer works under, by thread: their runs ended without a word in the ledger,
+   * because the store took nothing. No clock may be asked of these: it may have jumped while they were taken.
+   */
+  readonly givenUp: Map<ThreadId, GivenUpRun>
   /** Writes to a thread without a run of its own, and tells followers. */
   readonly append: (append: Append) => Promise<CommitResult>
   /** Writes, and takes the lease in the same commit; on success the run is under way. */
@@ -55,6 +61,11 @@ export interface LiveRun {
   readonly turnId: MessageId
   readonly run: StartedRun
   readonly ledger: RunLedger
+}
+
+export interface GivenUpRun {
+  readonly turnId: MessageId
+  readonly fence: number
 }
 
 export interface Begin {
@@ -105,6 +116,7 @@ export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
   let isClosing = false
+  const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
     const planned = planCommit(request)
@@ -179,6 +191,7 @@ export function createEngine(parts: EngineParts): Engine {
     void run.done.finally(() => {
       stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
+      if (ledger.holdsLease) givenUp.set(threadId, { turnId, fence })
     })
     return run
   }
@@ -231,6 +244,7 @@ export function createEngine(parts: EngineParts): Engine {
       isClosing = true
       for (const { run } of runs.values()) run.interrupt({ kind: 'hand-over' })
     },
+    givenUp,
     append: async (request) => (await write(request)).result,
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns, queue, overFence } = begin

@@ -16,6 +16,7 @@ import {
   type PostResult,
 } from './post-message.ts'
 import { createQueues, type Queues } from './queues.ts'
+import { type ShowResult, showVersion } from './show-version.ts'
 import {
   createThreads,
   deleteOwner,
@@ -78,6 +79,11 @@ export interface Library {
   /** Stores a message, an assistant's too, and answers nothing. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
   /**
+   * Shows another version of a message, and the thread below it as it was left (VR1): by the id that `versions` of a
+   * message gives, or by any message on a hidden path. The model is sent what is shown. Refused while a turn runs.
+   */
+  show(threadId: string, version: string, scope?: ThreadScope): Promise<ShowResult>
+  /**
    * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
    * reads. Throws `thread-not-found` if the thread is not there.
    */
@@ -101,6 +107,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
     queues: createQueues(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
+    show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
     export: (query = {}) => exportQuery(store, query),
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
   }

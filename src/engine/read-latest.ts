@@ -26,6 +26,8 @@ export async function readDownTo(
   readonly found: boolean
   readonly isOneRead: boolean
   readonly isWhole: boolean
+  /** The place of the message before the one that fits; 0: there is none. */
+  readonly after: Seq
 } | null> {
   const messages: Message[] = []
   let seq: Seq | null = null
@@ -48,16 +50,25 @@ export async function readDownTo(
     const { ownerId } = page
     const head = { ownerId, seq, queue, messages }
     isOneRead &&= page.seq === seq
-    for (const message of page.messages) {
+    for (const [index, message] of page.messages.entries()) {
       messages.push(message)
-      if (fits(message)) return { ...head, found: true, isOneRead, isWhole: false }
+      if (!fits(message)) continue
+      const next = page.messages[index + 1]
+      const isLast = next === undefined && page.hasMore
+      const rest = isLast ? await readBefore(store, threadId, message.seq) : null
+      isOneRead &&= rest === null || rest.seq === seq
+      const after = next?.seq ?? rest?.messages[0]?.seq ?? 0
+      return { ...head, found: true, isOneRead, isWhole: false, after }
     }
     const isFirst = before === null
     before = page.messages.at(-1)?.seq ?? null
     const isOver = !page.hasMore || before === null || (isFirst && !(await exists()))
-    if (isOver) return { ...head, found: false, isOneRead, isWhole: !page.hasMore }
+    if (isOver) return { ...head, found: false, isOneRead, isWhole: !page.hasMore, after: 0 }
   }
 }
+
+const readBefore = (store: Store, threadId: ThreadId, before: Seq) =>
+  store.readPage({ threadId, limit: 1, before, live: 'include', results: 'lazy', maxBytes: 1 })
 
 export interface Latest {
   readonly ownerId: OwnerId

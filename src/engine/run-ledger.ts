@@ -15,7 +15,7 @@ import { findInterrupt, foldQueueChange, type InputQueue } from '../core/queue.t
 import type { Appended, LeaseUse } from '../store/lease.ts'
 import { planCommit, type PlannedCommit } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
-import { FencedError, toRefusalError } from './append-refusal.ts'
+import { FencedError, isRunLost, toRefusalError } from './append-refusal.ts'
 import type { Clock } from './clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
@@ -36,6 +36,11 @@ export interface RunLedger {
   /** The inputs that wait, as of what has been committed or read. */
   readonly queue: InputQueue
   readonly successor: Successor
+  /**
+   * Whether the lease is still this run's, as far as it knows: it has not given it back, and nobody was seen to have
+   * taken it. A run that ends so leaves a turn that says it runs (see `Engine.givenUp`).
+   */
+  readonly holdsLease: boolean
   /** Text and the like: committed within `textDelayMs`, together with whatever else comes. */
   push(event: NewTurnEvent): void
   /** Adds to the text that was pushed last; false if it cannot be added there, and has to be pushed. */
@@ -124,6 +129,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let next: NextRun | null = null
   let cancelTimer: (() => void) | null = null
   let broken: Error | null = null
+  let holdsLease = true
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, what follows must not be stored without it (LG3).
   // Nothing is lost by waiting, for the committer has one transaction under way at a time too.
@@ -157,6 +163,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     }
   }
 
+  const refusal = (result: Parameters<typeof toRefusalError>[0]): Error => {
+    const error = toRefusalError(result)
+    if (isRunLost(error)) holdsLease = false
+    return error
+  }
+
   /** False: somebody else wrote since; what they said has been read, and nothing of this is stored. */
   const write = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
     // Each time anew: what others wrote since may have ended a call that these events end too (CL2).
@@ -181,16 +193,21 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         queue = planned.queue ?? queue
         isStored = true
         next = toNextRun(planned, lease, result, queue)
+        // The run that follows has a lease of its own.
+        if (lease.kind !== 'hold') holdsLease = false
         if (ignored.length > 0) options.onIgnored?.(ignored)
         if (result.stopRequested) options.onStopRequested()
         const frame = toFrame(numberAll(events, result.firstSeq), result, planned, turn)
         notifications.add(() => deliver(events.length === 0 ? null : frame))
         return true
       }
-      if (result.kind !== 'stale') throw toRefusalError(result)
+      if (result.kind !== 'stale') throw refusal(result)
       // A thread that ends before this run's own place was made anew under its id: it is not this run's,
       // and to look again would find the same for ever.
-      if (result.seq < seq) throw new FencedError('The thread of this run is gone.')
+      if (result.seq < seq) {
+        holdsLease = false
+        throw new FencedError('The thread of this run is gone.')
+      }
       await catchUp(result.seq)
       return false
     } finally {
@@ -248,6 +265,9 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     get queue() {
       return queue
     },
+    get holdsLease() {
+      return holdsLease
+    },
 
     push(event) {
       buffer.push(event)
@@ -300,11 +320,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if ('kind' in planned) return
       const result = await committer.submit(planned)
       if (result.kind === 'appended') {
+        if (ms === 0) holdsLease = false
         if (result.stopRequested) options.onStopRequested()
         return
       }
       if (result.kind === 'stale') return
-      const error = toRefusalError(result)
+      const error = refusal(result)
       if (error instanceof FencedError) broken ??= error
       throw error
     },

@@ -20,6 +20,7 @@ import {
   type NewInput,
 } from '../core/queue.ts'
 import type { Begin, Engine, Work } from './engine.ts'
+import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
@@ -29,6 +30,7 @@ import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { noModel } from './run.ts'
 import { stopRun } from './stop.ts'
+import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface SendRequest {
@@ -42,7 +44,7 @@ export interface SendRequest {
   readonly choices?: Json
   /** What becomes of it if a turn runs (IN1). @default the option `whenBusy` */
   readonly whenBusy?: WhenBusy
-  /** Edit: this message, and all that came after it, is replaced by the new one. */
+  /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
   readonly create?: { readonly ownerId: OwnerId; readonly title: string }
@@ -116,7 +118,7 @@ export async function send(
         const { ownerId } = create as NonNullable<typeof create>
         await admit(ownerId)
         const events = [added]
-        const none = { seq: 0, last: undefined, retired: [], history: [], queue: [] }
+        const none = { seq: 0, last: undefined, replaced: null, history: [], queue: [] }
         return { ...none, ownerId, replyTo, choices, events }
       }
       const target = replaces ?? message.id
@@ -148,15 +150,18 @@ export async function send(
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
       await admit(read.ownerId)
+      const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
+      // What stood before it may be of another read: then its place is not known.
+      if (old !== undefined && !read.isOneRead) return null
       return {
         ownerId: read.ownerId,
         choices,
         seq: read.seq,
         queue: read.queue,
         last: read.messages[0],
-        retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
+        replaced: old === undefined ? null : read,
         replyTo,
-        events: [added],
+        events: [old === undefined ? added : { ...added, versionOf: earlierVersions(old) }],
         history: isWholeHistory(read) ? read.messages.toReversed() : null,
       }
     },
@@ -181,13 +186,15 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     if (!read.found || turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
+    if (!read.isOneRead) return null
     return {
       ownerId: read.ownerId,
       choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
       seq: read.seq,
       queue: read.queue,
       last: read.messages[0],
-      retired: read.messages.map((old) => old.id),
+      replaced: read,
+      versionOf: earlierVersions(turn),
       replyTo: turn.replyTo,
       events: [],
       history: null,
@@ -202,7 +209,10 @@ interface Plan {
   /** The inputs that wait at `seq`. */
   readonly queue: InputQueue
   readonly last: Message | undefined
-  readonly retired: readonly MessageId[]
+  /** What is replaced, newest first, and the place of the message before it. */
+  readonly replaced: { readonly messages: readonly Message[]; readonly after: Seq } | null
+  /** Of the answer. */
+  readonly versionOf?: readonly MessageVersion[]
   readonly replyTo: MessageId | null
   readonly events: readonly NewEvent[]
   /** All that stands before the events, oldest first, if it has been read. */
@@ -231,7 +241,7 @@ async function attempt(
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
-    const { last, retired, replyTo, seq, ownerId, choices, queue } = planned
+    const { last, replaced, replyTo, seq, ownerId, choices, queue, versionOf } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
     const isRunning = left?.progress.status === 'running'
     const whileBusy = async (turnId: MessageId): Promise<SendResult | 'stale'> => {
@@ -258,14 +268,14 @@ async function attempt(
     const turnId = engine.newMessageId()
     const before: readonly NewEvent[] = [
       ...(left === null ? [] : planTurnEnd(left, endingOf(left), at)),
-      ...(retired.length === 0
+      ...(replaced === null
         ? []
-        : [{ type: 'messages-retired', at, messageIds: retired } as const]),
+        : [planHiding(replaced.messages.toReversed(), replaced.after, at)]),
       ...planned.events,
     ]
     const started = withDefined(
       { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
-      { choices },
+      { choices, versionOf },
     )
     const result = await engine.begin({
       threadId,

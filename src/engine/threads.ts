@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ListedThread, ThreadRecord } from '../core/thread.ts'
+import { type ListedThread, longestTitle, type ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -10,6 +10,7 @@ import { sameJson } from '../views/same-json.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
+import { type ForkOptions, type ForkResult, forkThread } from './fork-thread.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -93,13 +94,17 @@ export interface Threads {
     scope?: ThreadScope,
   ): Promise<ThreadRecord | null>
   /**
+   * A new thread of the same owner with all that is shown up to a message, independent from then on (VR4). Turns and
+   * calls get ids of their own; a turn that runs or waits is not copied.
+   */
+  fork(threadId: string, options?: ForkOptions): Promise<ForkResult>
+  /**
    * Removes it and all that is in it; false if there was none. A run in it is stopped, on whatever server it is, and
    * writes nothing more; a tool that has begun is told by its signal. Who follows the thread sees it end.
    */
   delete(threadId: string, scope?: ThreadScope): Promise<boolean>
 }
 
-const longestTitle = 500
 const mostMetadataChars = 16_384
 
 export function createThreads(engine: Engine, newThreadId: () => ThreadId): Threads {
@@ -146,6 +151,7 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
         return findThread(store, threadId, scope)
       })
     },
+    fork: (threadId, options) => forkThread(engine, newThreadId, threadId, options),
     async delete(threadId, scope) {
       const thread = await findThread(store, threadId, scope)
       const isGone = thread !== null && (await deleteThread(store, thread.id)) !== null

@@ -11,6 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import type { InputMode } from '../core/queue.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { withoutVersions } from '../views/shown-metadata.ts'
 
 /** What becomes of a message that arrives while a turn runs (IN1). `reject`: it is refused, and not stored. */
 export type WhenBusy = InputMode | 'reject'
@@ -82,7 +83,7 @@ export function parseChatBody(body: unknown): ChatRequest {
   if (last.role !== 'user') throw bad('The last message is a user message.')
   const message = withDefined(
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
-    { metadata: last.metadata },
+    { metadata: withoutVersions(last.metadata) },
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
     replaces: messageId,

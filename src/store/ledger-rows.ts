@@ -26,6 +26,8 @@ import type {
 import { largestTurnBytes, lazyBytes } from './store.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { StoredOutput } from './stored-output.ts'
+import { type MessageVersion, withVersions } from '../core/versions.ts'
+import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
@@ -66,6 +68,8 @@ export interface MessageRow {
   readonly mark: string
   readonly at: number
   readonly body: string | null
+  /** Itself and its siblings (VR1); null if it has none. */
+  readonly versions: readonly MessageVersion[] | null
 }
 
 export interface BatchRow extends EventBatch {
@@ -93,6 +97,8 @@ export interface LedgerSource {
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
   /** The turn that has the call; one that has no row is of a turn that is running. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
+  /** See `Store.readPath`. */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
   /** See `Store.readPlace`. */
   readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
@@ -108,7 +114,10 @@ export interface PageRead extends MostBytes {
 
 /** The verbs of a store that read what is in threads. */
 export type LedgerReader = Required<
-  Pick<Store, 'readPage' | 'readChanges' | 'readPlace' | 'readMessage' | 'findTurn' | 'readCall'>
+  Pick<
+    Store,
+    'readPage' | 'readChanges' | 'readPlace' | 'readPath' | 'readMessage' | 'findTurn' | 'readCall'
+  >
 >
 
 const everything = 0x7fff_ffff
@@ -195,6 +204,8 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     },
 
     readPlace: (threadId: ThreadId, seq: Seq) => source.readPlace(threadId, seq),
+
+    readPath: (threadId: ThreadId, target: string) => source.readPath(threadId, target),
 
     async readMessage(
       threadId: ThreadId,
@@ -315,7 +326,9 @@ function indexRows(rows: LedgerRows): IndexedRows {
 }
 
 function readMessageRow(row: MessageRow, rows: IndexedRows): Message {
-  return row.role === 'assistant' ? foldTurnRows(row, rows) : toUserMessage(readUserRow(row))
+  return row.role === 'assistant'
+    ? foldTurnRows(row, rows)
+    : withVersions(toUserMessage(readUserRow(row)), row.versions)
 }
 
 /** A turn is its snapshot, if it has one, and the events since. */
@@ -324,15 +337,15 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
     .filter((event): event is TurnEvent => isTurnEvent(event))
-  return foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events)
+  return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
 }
 
 /** The turn as of its snapshot; before its first event if it has none. */
-function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
-  const { id, seq, at: createdAt, body, bodySeq } = row
+export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+  const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)
-    : readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
+    : withVersions(readSnapshot({ id, seq, bodySeq, createdAt }, body, calls), versions)
 }
 
 /** A change that is read only if it is shown. */

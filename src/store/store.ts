@@ -13,6 +13,7 @@ import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
+import type { VersionPath } from './version-path.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
@@ -71,7 +72,12 @@ export interface Store {
    */
   readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
   /**
-   * Retired messages too; of several with one id, the newest (only one of them can be shown).
+   * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message on a
+   * hidden path. Its cost is bounded by what it finds. Null if there is no such message, or it was withdrawn.
+   */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
+  /**
+   * Retired messages too; of several with one id, the one that is shown, or else the newest.
    * `results`: default `full`.
    */
   readMessage(

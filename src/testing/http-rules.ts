@@ -12,6 +12,7 @@ import { ownerRules } from './http-rules/owner-rules.ts'
 import { streamRules } from './http-rules/stream-rules.ts'
 import { threadRules } from './http-rules/thread-rules.ts'
 import { toolCallRules } from './http-rules/tool-call-rules.ts'
+import { versionRules } from './http-rules/version-rules.ts'
 
 /**
  * What a server with the demo model and the demo tools must do, seen from outside: each rule knows
@@ -27,6 +28,7 @@ export const httpRules: readonly HttpRule[] = [
   ...decisionRules,
   ...chatRules,
   ...streamRules,
+  ...versionRules,
   ...importRules,
   ...ownerRules,
   ...badInputRules,

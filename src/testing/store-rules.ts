@@ -18,6 +18,7 @@ import { snapshotRules } from './store-rules/snapshot-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
+import { versionRules } from './store-rules/version-rules.ts'
 import { watchRules } from './store-rules/watch-rules.ts'
 
 /**
@@ -40,6 +41,7 @@ export const storeRules: readonly StoreRule[] = [
   ...snapshotRules,
   ...pageRules,
   ...retireRules,
+  ...versionRules,
   ...rewriteRules,
   ...lazyRules,
   ...byteRules,

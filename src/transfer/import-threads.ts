@@ -1,4 +1,5 @@
 import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import { longestTitle } from '../core/thread.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import type { Store } from '../store/store.ts'
 import { createDryStore } from './dry-store.ts'
@@ -106,6 +107,9 @@ export async function importThreads(
     if (ownerId === null) report.fail(where, 'Its owner is not one that a thread can have.')
     else if (session === null) report.fail(where, isBusy)
     if (session?.renamed !== undefined) report.mend(where, session.renamed)
+    if ((intake.fields.title ?? '').length > longestTitle) {
+      report.mend(where, `The title was cut at ${longestTitle} characters.`)
+    }
     if (session !== null && intake.fields.id === undefined && intake.fields.hasMore === true) {
       report.guess(where, `${isPageAlone} It became ${session.id}.`)
     }

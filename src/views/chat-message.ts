@@ -6,6 +6,7 @@ import {
   type Turn,
   type UserMessage,
 } from '../core/message.ts'
+import { type ShownVersions, versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { answerOf, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
@@ -27,6 +28,8 @@ export interface ChatMessage {
   readonly toolActivity: ToolActivity | null
   /** What a person attached; only where there is something. */
   readonly files?: readonly UserFile[]
+  /** The versions of it and which this one is; only where there are several (VR1). */
+  readonly versions?: ShownVersions
   /** What was shown and is not the answer: attempts that were broken off and made again (AG8). Only where there are any. */
   readonly drafts?: readonly ChatDraft[]
   /** What a person said while it was made, and joined it (IN3). Only where there is any. */
@@ -101,7 +104,7 @@ function projectUserMessage(message: UserMessage): ChatMessage {
       createdAt: toIsoDate(message.createdAt),
       toolActivity: null,
     },
-    { files: files.length === 0 ? undefined : files },
+    { files: files.length === 0 ? undefined : files, versions: versionsOf(message) },
   )
 }
 
@@ -129,6 +132,7 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
     {
       drafts: drafts.length === 0 ? undefined : drafts,
       steering: steering.length === 0 ? undefined : steering,
+      versions: versionsOf(turn),
     },
   )
 }

@@ -5,7 +5,7 @@ import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
-import type { ListedThread } from '../../core/thread.ts'
+import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -15,8 +15,10 @@ import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
+import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
 import {
+  type MemoryMessage,
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
@@ -61,7 +63,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     thread: {
       id,
       ownerId,
-      title,
+      title: title.slice(0, longestTitle).toWellFormed(),
       metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,
@@ -233,10 +235,20 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return stored === undefined ? null : readMemoryPlace(stored, seq)
     },
 
+    async readPath(threadId, target) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
+      const { ownerId, seq } = stored.thread
+      return path === null ? null : { ownerId, seq, ...path }
+    },
+
     async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
-      const entry = stored?.messages.findLast((message) => message.id === messageId)
+      const own = stored?.messages.filter((message) => message.id === messageId)
+      const entry = own?.find(({ retiredSeq }) => retiredSeq === null) ?? own?.at(-1)
       if (stored === undefined || entry === undefined) return null
       return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },
@@ -299,6 +311,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
   }
 }
+
+const toPathRow = (entry: MemoryMessage): PathRow => ({
+  ...entry,
+  role: 'user' in entry ? entry.user.role : 'assistant',
+})
 
 /** Shared with nobody, as what a database gives back. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject

@@ -174,7 +174,7 @@ function createAuditSql(schema: string) {
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,
       list: `SELECT id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-          updated_at AS "updatedAt", seq, activity
+          updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
     },
     findTurns: statement(

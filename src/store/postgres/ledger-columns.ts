@@ -36,6 +36,8 @@ interface MessageColumns {
   readonly mark: string
   readonly at: number
   readonly content: string | null
+  /** JSON text. */
+  readonly versions: string | null
   /** False: only its place; enough bytes had come together before it. */
   readonly isRead: boolean
 }
@@ -74,6 +76,15 @@ export interface PlaceColumns {
   readonly newestBodySeq: Seq | null
 }
 
+/** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
+export interface PathColumns {
+  readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
+  readonly ownerId: OwnerId | null
+  readonly seq: Seq
+  readonly id: MessageId | null
+  readonly role: UserMessage['role'] | 'assistant' | null
+}
+
 /** The result of one call. */
 export interface OutputColumns {
   readonly callId: CallId
@@ -103,6 +114,7 @@ const types = {
   mark: 'text',
   newest: 'text',
   edge: 'text',
+  versions: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

@@ -16,6 +16,7 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
+import { longestTitle } from '../../core/thread.ts'
 import {
   type ListedThreadRow,
   type StoredThreadRow,
@@ -119,8 +120,8 @@ interface StopRow {
 type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
-  const columns = `id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-    updated_at AS "updatedAt", seq, activity`
+  const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
+    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"`
   return {
     createThread: statement(
       'create-thread',

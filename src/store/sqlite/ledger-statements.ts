@@ -6,6 +6,7 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
@@ -88,6 +89,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
     setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
+    setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -109,10 +111,18 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         body: string | null,
         retiredSeq: Seq | null,
         mark: string,
+        parentSeq: Seq | null,
+        versions: string | null,
       ]
     >(sql.insertMessage),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
-    retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
+    retireMessage: prepare<[Seq, parent: Seq | null, ...ById]>(sql.retireMessage),
+    showMessage: prepare<AtPlace>(sql.showMessage),
+    setVersions: prepare<[versions: string | null, ...AtPlace]>(sql.setVersions),
+    readPathAt: prepare<AtPlace, PathRow>(sql.readPathAt),
+    readPathById: prepare<ById, PathRow>(sql.readPathById),
+    readLastHidden: prepare<AtPlace, PathRow>(sql.readLastHidden),
+    readShownAfter: prepare<AtPlace, PathRow>(sql.readShownAfter),
     snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
@@ -251,6 +261,8 @@ export interface MessageRecord {
   readonly mark: string
   readonly createdAt: number
   readonly body: string | null
+  /** JSON text. */
+  readonly versions: string | null
 }
 
 /** Events of one commit: see `EventBatch`. */

@@ -201,6 +201,7 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     readPage: (query) => call('read page', () => store.readPage(query)),
     readChanges: (query) => call('read changes', () => store.readChanges(query)),
+    readPath: (thread, target) => call('read path', () => store.readPath(thread, target)),
     ...(store.readPlace === undefined
       ? {}
       : {

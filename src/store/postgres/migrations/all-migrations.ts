@@ -5,7 +5,8 @@ import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
 import { historyMarks } from './0008-history-marks.ts'
 import { threadMetadata } from './0009-thread-metadata.ts'
 import { inputQueue } from './0010-input-queue.ts'
-import { files } from './0011-files.ts'
+import { versions } from './0011-versions.ts'
+import { files } from './0012-files.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -17,5 +18,6 @@ export const allMigrations: readonly Migration[] = [
   historyMarks,
   threadMetadata,
   inputQueue,
+  versions,
   files,
 ]

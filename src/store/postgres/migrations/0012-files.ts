@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** What is known of files, which threads name them, and the bytes of those that are kept in the database. */
 export const files: Migration = {
-  version: 11,
+  version: 12,
   isAdditive: true,
   toSql: (schema) => `
 CREATE TABLE ${schema}.files (
