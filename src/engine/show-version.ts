@@ -69,9 +69,11 @@ export async function showVersion(
     throw new HoldfastError('bad-id', 'The id of a version is a string.')
   }
   return retryWhileStale(async (): Promise<ShowResult | 'stale'> => {
-    const found = await findThread(store, threadId, scope)
+    const [found, path] = await Promise.all([
+      findThread(store, threadId, scope),
+      store.readPath(threadId, target),
+    ])
     if (found === null) return { kind: 'no-thread' }
-    const path = await store.readPath(threadId, target)
     if (path === null) return { kind: 'no-message' }
     const left = await readLeft(engine, threadId, path)
     if (left === null) return 'stale'
