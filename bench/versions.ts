@@ -1,8 +1,8 @@
 import { createHoldfast, parseThreadId, type Store, type ThreadId } from 'holdfast'
-import { commitAppend } from '../src/store/commit-group.ts'
 import { scriptedModel } from 'holdfast/testing'
 import { type BenchStore, openBenchStores } from './bench-stores.ts'
 import { median, ms, printTable, type Row } from './measure.ts'
+import { createThreadWriter } from './thread-writer.ts'
 
 const messages = 10_000
 const switches = 100
@@ -66,7 +66,7 @@ async function benchOne({ name, store, raw }: BenchStore): Promise<readonly Row[
 async function writeThread(store: Store, threadId: ThreadId): Promise<void> {
   const at = Date.now()
   await store.createThread({ id: threadId, ownerId: 'o', title: '', at })
-  let expectedSeq = 0
+  const writer = createThreadWriter(store, threadId)
   for (let first = 0; first < messages; first += 500) {
     const events = Array.from({ length: 250 }, (_, index) => {
       const id = `user-${first + index}`
@@ -94,8 +94,6 @@ async function writeThread(store: Store, threadId: ThreadId): Promise<void> {
         { type: 'turn-ended', turnId, ending: { kind: 'completed' }, at },
       ] as const
     }).flat()
-    const result = await commitAppend(store, { threadId, events, expectedSeq })
-    if (result.kind !== 'appended') throw new Error(result.kind)
-    expectedSeq = result.seq
+    await writer.write(events)
   }
 }

@@ -35,7 +35,7 @@ export type ShowResult =
       /** Calls on the path that was left which took effect and must not be repeated: they stay done. */
       readonly effects: readonly LastingEffect[]
     }
-  /** A turn is being produced. Nothing was changed. */
+  /** A turn is being produced, or inputs wait behind one that waits. Nothing was changed. */
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
   /** There is no such message in this thread, or it was withdrawn. */
   | { readonly kind: 'no-message' }
@@ -69,8 +69,11 @@ export async function showVersion(
     throw new HoldfastError('bad-id', 'The id of a version is a string.')
   }
   return retryWhileStale(async (): Promise<ShowResult | 'stale'> => {
-    if ((await findThread(store, threadId, scope)) === null) return { kind: 'no-thread' }
-    const path = await store.readPath(threadId, target)
+    const [found, path] = await Promise.all([
+      findThread(store, threadId, scope),
+      store.readPath(threadId, target),
+    ])
+    if (found === null) return { kind: 'no-thread' }
     if (path === null) return { kind: 'no-message' }
     const left = await readLeft(engine, threadId, path)
     if (left === null) return 'stale'
@@ -85,6 +88,10 @@ export async function showVersion(
       // Its process may be dead. Then the turn is carried on, and is over some time.
       await takeOver(engine, threadId)
       return { kind: 'run-active', turnId: open.id }
+    }
+    // What waits behind a turn that waits would be answered by nobody once that is superseded (IN2).
+    if (open !== undefined && found.queue.some(({ held }) => !held)) {
+      return found.seq === path.seq ? { kind: 'run-active', turnId: open.id } : 'stale'
     }
     const { ownerId, seq: expectedSeq } = path
     const effects = await findEffects(engine, ownerId, threadId, left)

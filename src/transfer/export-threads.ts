@@ -3,6 +3,7 @@ import { type OwnerId, parseOwnerId, parseThreadId, type Seq, type ThreadId } fr
 import type { Message } from '../core/message.ts'
 import type { ListedThread } from '../core/thread.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
+import { readHidden } from './export-versions.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
@@ -95,10 +96,24 @@ export async function* exportThreads(
       yield `${comma}\n${JSON.stringify(message)}`
       comma = ','
     }
-    yield ']}'
+    yield ']'
+    if (format === 'ui') yield* exportHidden(store, id)
+    yield '}'
     isFirst = false
   }
   yield '\n]}\n'
+}
+
+/** What is not shown of a thread, in a field beside its messages: those who know nothing of it pass it over. */
+async function* exportHidden(store: Store, threadId: ThreadId): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const { message, follows } of readHidden(store, threadId)) {
+    const [shown] = project(message, 'ui')
+    if (shown === undefined) continue
+    yield `${isFirst ? ',"hiddenMessages":[' : ','}\n${JSON.stringify({ ...shown, follows })}`
+    isFirst = false
+  }
+  if (!isFirst) yield ']'
 }
 
 /**

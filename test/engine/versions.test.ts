@@ -1,5 +1,13 @@
 import { tool } from 'ai'
-import { type Holdfast, memory, type Message, type Store, versionsOf } from 'holdfast'
+import {
+  type Holdfast,
+  importThreads,
+  memory,
+  type Message,
+  readImport,
+  type Store,
+  versionsOf,
+} from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -38,6 +46,10 @@ async function again({ holdfast, threadId }: Fixture, messageId?: string) {
   const result = await holdfast.regenerate({ threadId, ...named })
   await holdfast.settled()
   return result.kind === 'started' ? result.turnId : ''
+}
+
+async function* toPieces(text: string) {
+  yield text
 }
 
 const lastVersions = async (fixture: Fixture) => versionsOf(await fixture.last())
@@ -97,6 +109,34 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     expect(await wordsOf(fixture)).toEqual(['one', 'answer 2'])
     await fixture.holdfast.show(fixture.threadId, 'user-2')
     expect(await wordsOf(fixture)).toEqual(['one', 'answer 0', 'two', 'answer 1'])
+  })
+
+  it('[VR1] an export has every version, and an import of it brings what was shown', async () => {
+    const fixture = await createFixture(countAnswers, { store: open() })
+    const first = await fixture.ask('one')
+    await again(fixture)
+    await edit(fixture, 'user-1', 'another')
+    let text = ''
+    for await (const piece of fixture.holdfast.export({ threadId: fixture.threadId })) text += piece
+    const { threads } = JSON.parse(text) as {
+      threads: { messages: object[]; hiddenMessages: { id: string; follows: string | null }[] }[]
+    }
+    const [thread] = threads
+    expect(thread?.messages).toHaveLength(2)
+    expect(thread?.hiddenMessages.map(({ follows }) => follows)).toEqual([
+      null,
+      'user-1@1',
+      'user-1@1',
+    ])
+    expect(thread?.hiddenMessages[1]?.id).toBe(first.id)
+    const other = memory()
+    await importThreads(other, readImport(toPieces(text)), { ownerId: 'owner' })
+    const page = await other.readPage({
+      ...{ threadId: fixture.threadId, limit: 9, before: null },
+      ...{ live: 'include', results: 'full' },
+    })
+    expect(page?.messages.map(({ metadata }) => metadata)).toEqual([undefined, undefined])
+    expect(page?.messages.map(textOf)).toEqual(['answer 2', 'another'])
   })
 
   it('[VR4] a fork has the same messages up to one, and goes its own way', async () => {
