@@ -87,7 +87,14 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     if (use.kind === 'acquire') {
       const isHeld =
         lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
-      if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
+      // Who ends a turn goes on with the next one, and gives nobody else's lease away (IN2).
+      const isSuccession =
+        use.overFence === fence &&
+        lease?.holder === use.holder &&
+        append.events.some(({ type }) => type === 'turn-ended')
+      if (isHeld && stoppedFence !== fence && !isSuccession) {
+        report('RS5', 'a run was taken from a live one')
+      }
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
       const isAgain = lease?.holder === use.holder
