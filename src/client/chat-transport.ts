@@ -136,8 +136,19 @@ export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
    * is being produced. `reconnectToStream` then replays exactly that turn, even if it has just ended.
    */
   load(chatId: string, limit?: number): Promise<Message[]>
+  /**
+   * As `load`, with a page that was read elsewhere: by a server component, with `holdfast.messages(id, { live: 'exclude', sdk })`.
+   * Null is a chat that nobody has written to yet.
+   */
+  loadPage(chatId: string, page: LoadedPage | null): Message[]
   /** `useChat`'s own `stop` only leaves; this ends the run, from any tab. */
   stop(chatId: string): Promise<void>
+}
+
+/** A page of messages as the server gives it: newest first, with the turn that was left out of it. */
+export interface LoadedPage {
+  readonly results: readonly unknown[]
+  readonly live?: { readonly messageId: string } | null
 }
 
 /**
@@ -186,8 +197,16 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     }
   }
 
+  const loadPage = (chatId: string, page: LoadedPage | null): Message[] => {
+    const live = page?.live ?? null
+    if (live === null) left.delete(chatId)
+    else left.set(chatId, live.messageId)
+    return (page?.results.toReversed() ?? []) as Message[]
+  }
+
   return {
     resumeStreamIsReplay: true,
+    loadPage,
 
     async sendMessages(sending) {
       const { chatId: id, messages, trigger, messageId } = sending
@@ -229,16 +248,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
       const path = `/api/threads/${encodeURIComponent(chatId)}/messages`
       const address = addressOf(path, { live: 'exclude', limit: String(limit) })
       const response = await ifThere(api.open(address, initOf(await request())))
-      const page = (await response?.json()) as
-        | {
-            readonly results: readonly Message[]
-            readonly live: { readonly messageId: string } | null
-          }
-        | undefined
-      const live = page?.live ?? null
-      if (live === null) left.delete(chatId)
-      else left.set(chatId, live.messageId)
-      return page?.results.toReversed() ?? []
+      return loadPage(chatId, response === null ? null : ((await response.json()) as LoadedPage))
     },
 
     async stop(chatId) {

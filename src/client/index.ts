@@ -6,6 +6,7 @@ export {
   type ChatTransportOptions,
   createChatTransport,
   type HeadersLike,
+  type LoadedPage,
   type Resolvable,
 } from './chat-transport.ts'
 export type { Connection } from './connection.ts'

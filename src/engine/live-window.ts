@@ -201,13 +201,15 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
 }
 
 /** A thread that was made anew, or numbers that have been given before, to other events (OP6). */
-function isOfOtherHistory({ place, frames }: LiveWindow, frame: Frame): boolean {
+function isOfOtherHistory({ place, frames, to }: LiveWindow, frame: Frame): boolean {
   if (place === null || frame.after === 0) return false
   const isAnother = (known = '', found = '') => known !== '' && found !== '' && known !== found
   if (isAnother(place.incarnation, frame.incarnation)) return true
   const newest = frame.changes.at(-1)
-  const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest?.seq)
-  return known !== undefined && known.kind === newest?.kind && isAnother(known.mark, newest.mark)
+  // Nearly every frame brings numbers that are new.
+  if (newest === undefined || newest.seq > to) return false
+  const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest.seq)
+  return known !== undefined && known.kind === newest.kind && isAnother(known.mark, newest.mark)
 }
 
 /** Whether whoever stands at a seq finds here all that follows. */

@@ -145,6 +145,18 @@ export interface Strings {
   readonly continue: string
   /** The button that answers again. */
   readonly regenerate: string
+  /** The name of what shows which version of a message there is, for screen readers. */
+  readonly versions: string
+  /** Which version is shown, for screen readers; counted from 1. */
+  readonly versionOf: (number: number, total: number) => string
+  /** The button that shows the version before. */
+  readonly previousVersion: string
+  /** The button that shows the version after. */
+  readonly nextVersion: string
+  /** What going back did not undo; `tools` are their names. */
+  readonly staysDone: (tools: string) => string
+  /** The button that makes a thread of its own from the messages up to here. */
+  readonly fork: string
   /** The button that edits a message, and the name of its field. */
   readonly edit: string
   /** The button that sends an edited message. */

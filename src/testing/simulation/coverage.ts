@@ -32,6 +32,8 @@ export const coverageKinds = [
   'queue-changed',
   'edit',
   'regenerate',
+  'show',
+  'fork',
   'continue',
   'stop',
   'stop-from-elsewhere',

@@ -14,6 +14,7 @@ import { ConnectionNote } from './connection-note.tsx'
 import { Refusal } from './refusal.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
+import { useShownTarget } from './use-shown-target.ts'
 import { useUnsent } from './use-unsent.ts'
 
 /** The props of `<Thread>`. */
@@ -36,6 +37,8 @@ export interface ThreadProps {
   readonly empty?: ReactNode
   /** The composer has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
+  /** Opens a thread that somebody forked from this one (VR4). @default nobody can fork it */
+  readonly onFork?: (threadId: string) => void
 }
 
 /**
@@ -58,14 +61,15 @@ const toParts = (text: string, files: readonly UploadedFile[]): readonly UserPar
 ]
 
 function ThreadBody(props: ThreadProps): ReactNode {
-  const { threadId, isNew = false, target, empty = null, takesFocus = false } = props
+  const { threadId, isNew = false, target, empty = null, takesFocus = false, onFork } = props
   const clients = useClients()
   const client = useMemo(() => clients.thread(threadId, isNew), [clients, threadId, isNew])
-  const current = useMemo(() => ({ threadId, client }), [threadId, client])
+  const current = useMemo(() => ({ threadId, client, onFork }), [threadId, client, onFork])
   const actions = useThreadActions(current)
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   useUnsent(threadId, client, thread)
+  useShownTarget(client, thread, target)
   const last = messages.at(-1)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
