@@ -4,12 +4,12 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import {
   firstReady,
   foldQueue,
-  type InputQueue,
   isQueueEvent,
   joinedInputs,
   parseQueue,
   toQueueText,
 } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
 import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
 import { OpenTurn } from './open-turn.ts'

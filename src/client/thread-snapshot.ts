@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
-import type { InputQueue } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
 import type { ForkOrigin } from '../core/thread.ts'
 import type { Connection } from './connection.ts'

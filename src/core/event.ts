@@ -18,7 +18,7 @@ import type {
   UserPart,
 } from './message.ts'
 import type { ForkOrigin } from './thread.ts'
-import type { NewInput } from './queue.ts'
+import type { NewInput } from './queued-input.ts'
 import type { FinishReason, Usage } from './usage.ts'
 import type { MessageVersion } from './versions.ts'
 

@@ -3,7 +3,8 @@ import { beginsTurn, isTurnEvent, type LedgerEvent, type ThreadEvent } from './e
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
-import { foldQueue, foldQueueChange, foldQueueEvents, type InputQueue } from './queue.ts'
+import { foldQueue, foldQueueChange, foldQueueEvents } from './queue.ts'
+import type { InputQueue } from './queued-input.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 

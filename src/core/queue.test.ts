@@ -3,14 +3,8 @@ import { createRandom } from '../testing/random.ts'
 import { type Change, foldThread } from './fold-thread.ts'
 import type { NewEvent } from './event.ts'
 import { type MessageId, parseMessageId } from './ids.ts'
-import {
-  firstReady,
-  foldQueueEvents,
-  type InputMode,
-  type InputQueue,
-  parseQueue,
-  toQueueText,
-} from './queue.ts'
+import { firstReady, foldQueueEvents, parseQueue, toQueueText } from './queue.ts'
+import type { InputMode, InputQueue } from './queued-input.ts'
 
 const at = 1_760_000_000_000
 const id = (number: number): MessageId => parseMessageId(`input-${number}`)

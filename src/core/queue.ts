@@ -1,37 +1,9 @@
 import { assertNever } from './assert-never.ts'
-import type { Change } from './fold-thread.ts'
 import type { NewEvent } from './event.ts'
 import type { MessageId } from './ids.ts'
-import { isJsonObject, type Json } from './json.ts'
+import { isJsonObject } from './json.ts'
 import type { Turn, UserPart } from './message.ts'
-
-/**
- * How an input meets a turn that runs: it waits for its own turn, joins the running one at the next step, or stops
- * the running one and is answered instead.
- */
-export type InputMode = 'queue' | 'steer' | 'interrupt'
-
-/** What a person said while a turn ran, as it came. */
-export interface NewInput {
-  /** The id that its message gets. */
-  readonly id: MessageId
-  readonly mode: InputMode
-  readonly parts: readonly UserPart[]
-  readonly metadata?: Json
-  /** For the agent of its answer, as the host's schema made it (AG2). */
-  readonly choices?: Json
-}
-
-/** An input that waits. It has no place in the thread until its turn begins (IN2). */
-export interface QueuedInput extends NewInput {
-  /** Kept back by a stop until a person sends it on (IN5). */
-  readonly held: boolean
-  /** When it was stored, in milliseconds since 1970. */
-  readonly at: number
-}
-
-/** The inputs of a thread that wait, in the order in which they are answered. */
-export type InputQueue = readonly QueuedInput[]
+import type { InputMode, InputQueue, QueuedInput } from './queued-input.ts'
 
 /**
  * The one function from events to the queue: of writers, stores, followers and the check. Returns the same list where
@@ -96,8 +68,13 @@ export const foldQueueEvents = (
   events: readonly { readonly type: string }[],
 ): InputQueue => events.filter(isQueueEvent).reduce(foldQueue, queue)
 
+/** A change of a thread, as far as it can be about the queue. */
+type QueueChange =
+  | { readonly kind: 'event'; readonly event: { readonly type: string } }
+  | { readonly kind: 'turn'; readonly turn: Turn }
+
 /** As a follower gets them: of a turn that has ended, what joined it is in its state alone. */
-export function foldQueueChange(queue: InputQueue, change: Change): InputQueue {
+export function foldQueueChange(queue: InputQueue, change: QueueChange): InputQueue {
   if (change.kind === 'event') {
     return isQueueEvent(change.event) ? foldQueue(queue, change.event) : queue
   }
@@ -106,7 +83,7 @@ export function foldQueueChange(queue: InputQueue, change: Change): InputQueue {
 }
 
 /** Whether a change can have changed the queue. */
-export const canChangeQueue = (change: Change): boolean =>
+export const canChangeQueue = (change: QueueChange): boolean =>
   change.kind === 'turn' ? joinedInputs(change.turn).length > 0 : isQueueEvent(change.event)
 
 /** The ids of the inputs that joined a turn. */

@@ -1,6 +1,6 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
-import type { InputQueue } from './queue.ts'
+import type { InputQueue } from './queued-input.ts'
 
 /**
  * The longest title, in characters, wherever it comes from: a list of 200 threads is one answer, and must not be larger

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../core/event.ts'
 import type { OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn, TurnEnding } from '../core/message.ts'
-import type { InputQueue } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { CommitResult } from './committer.ts'
 import type { Engine } from './engine.ts'
 import { planEnd } from './plan-end.ts'

@@ -1,6 +1,6 @@
 import type { NewTurnEvent } from '../core/event.ts'
 import type { Turn, TurnEnding } from '../core/message.ts'
-import type { InputQueue } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import { planEnd } from './plan-end.ts'
 import type { EndableRun } from './run-context.ts'
 

@@ -2,14 +2,8 @@ import { isOpenCall } from '../core/call.ts'
 import type { NewEvent, NewTurnEvent } from '../core/event.ts'
 import type { MessageId } from '../core/ids.ts'
 import { callsOf, type Turn, type TurnEnding } from '../core/message.ts'
-import {
-  findInterrupt,
-  firstReady,
-  foldQueueEvents,
-  type InputQueue,
-  type QueuedInput,
-  steeringOf,
-} from '../core/queue.ts'
+import { findInterrupt, firstReady, foldQueueEvents, steeringOf } from '../core/queue.ts'
+import type { InputQueue, QueuedInput } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 
 /** The turn that answers the next input: its id, and the trace that it begins in. */

@@ -1,7 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
-import type { InputQueue, NewInput } from '../core/queue.ts'
+import type { InputQueue, NewInput } from '../core/queued-input.ts'
 import { sameJson } from '../views/same-json.ts'
 import type { Engine } from './engine.ts'
 

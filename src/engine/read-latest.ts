@@ -1,6 +1,6 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import type { InputQueue } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { ResultMode, Store } from '../store/store.ts'
 
 /** About what one read costs at most, beside the newest message itself. */

@@ -12,13 +12,8 @@ import {
   type UserPart,
 } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import {
-  firstReady,
-  type InputMode,
-  type InputQueue,
-  joinedInputs,
-  type NewInput,
-} from '../core/queue.ts'
+import { firstReady, joinedInputs } from '../core/queue.ts'
+import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'

@@ -9,7 +9,7 @@ import {
 } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
-import type { InputMode } from '../core/queue.ts'
+import type { InputMode } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { withoutVersions } from '../views/shown-metadata.ts'
 

@@ -4,8 +4,6 @@ import type { MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
 import { parseEvent } from '../core/parse-event.ts'
-import type { InputQueue } from '../core/queue.ts'
-import { projectQueue, type ShownInput } from '../views/queue-view.ts'
 
 /**
  * One frame of `/events`. `after` is the seq of the frame before, so that a client can prove that
@@ -14,15 +12,15 @@ import { projectQueue, type ShownInput } from '../views/queue-view.ts'
 export type EventFrame = {
   readonly after: Seq
   readonly seq: Seq
-  /** The inputs that wait at `seq`, where the frame may have changed them (IN2). */
-  readonly queue?: readonly ShownInput[]
+  /** The inputs that wait at `seq`, as pages show them, where the frame may have changed them (IN2). */
+  readonly queue?: readonly object[]
 } & ({ readonly events: readonly LedgerEvent[] } | { readonly turn: Turn })
 
 /** Cuts a run of changes into frames, one per commit. */
 export function toEventFrames(
   after: Seq,
   changes: readonly (Change & { readonly commit: Seq })[],
-  queue?: InputQueue,
+  queue?: readonly object[],
 ): readonly EventFrame[] {
   const frames: EventFrame[] = []
   let at = after
@@ -50,7 +48,7 @@ export function toEventFrames(
   const last = frames.at(-1)
   return queue === undefined || last === undefined
     ? frames
-    : [...frames.slice(0, -1), { ...last, queue: projectQueue(queue) }]
+    : [...frames.slice(0, -1), { ...last, queue }]
 }
 
 /** The same frame as the changes that `foldThread` takes. */

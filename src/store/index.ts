@@ -106,3 +106,4 @@ export type {
 export type { FileId, FileRecord } from '../core/file.ts'
 export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
 export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'
+export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'

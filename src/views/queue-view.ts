@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
-import { type InputMode, type InputQueue, parseQueue } from '../core/queue.ts'
+import { parseQueue } from '../core/queue.ts'
+import type { InputMode, InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toIsoDate } from './iso-date.ts'
 import { userTextOf } from './user-content.ts'

@@ -20,6 +20,7 @@ export function performRandomAction(cluster: Cluster, messageActions: MessageAct
     [0.7, () => forkThread(cluster, threadId, process)],
     [2, () => messageActions.continue(threadId, process)],
     [2, () => stop(cluster, threadId, process)],
+    [3, () => messageActions.changeQueue(threadId, process)],
     [waiting.length > 0 ? 25 : 0, () => answerWaitingCall(cluster, threadId, process)],
     [cluster.profile.crash > 0 ? 2 : 0, () => cluster.kill(process, 'crash-anywhere')],
     [cluster.profile.crash > 0 ? 2.5 : 0, () => stall(cluster, process)],

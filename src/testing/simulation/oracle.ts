@@ -88,7 +88,11 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     if (use.kind === 'acquire') {
       const isHeld =
         lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
-      if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
+      // Who ends a turn goes on with the next one (IN2), or with one that it gave up: it takes nobody else's lease.
+      const isOwn = use.overFence === fence && lease?.holder === use.holder
+      if (isHeld && stoppedFence !== fence && !isOwn) {
+        report('RS5', 'a run was taken from a live one')
+      }
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
       const isAgain = lease?.holder === use.holder

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import type { QueuedInput } from '../../core/queue.ts'
+import type { QueuedInput } from '../../core/queued-input.ts'
 import { userFilesOf, userTextOf } from '../../views/user-content.ts'
 import { ActionError } from '../action-error.tsx'
 import { Icon, type IconName } from '../icon.tsx'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { InputQueue } from '../../core/queue.ts'
+import type { InputQueue } from '../../core/queued-input.ts'
 import { ActionError } from '../action-error.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useAction } from '../use-action.ts'
