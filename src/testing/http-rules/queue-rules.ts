@@ -10,8 +10,13 @@ import {
   userText,
 } from './chat-talk.ts'
 import { isEnded, openFeed } from './event-feed.ts'
-import { assertError, createHttpClient, type HttpClient, newId } from './http-client.ts'
-import type { ThreadBody } from './http-client.ts'
+import {
+  assertError,
+  createHttpClient,
+  type HttpClient,
+  newId,
+  type ThreadBody,
+} from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
 const textOf = (chunks: readonly Chunk[]): string =>

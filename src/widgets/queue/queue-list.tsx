@@ -28,9 +28,7 @@ export function QueueList(props: QueueListProps): ReactNode {
   return (
     <section className="hf-queue" aria-label={strings.queue}>
       <div className="hf-queue-head">
-        <span role="status">
-          {held > 0 ? strings.heldBack(held) : strings.waitingInputs(queue.length)}
-        </span>
+        <output>{held > 0 ? strings.heldBack(held) : strings.waitingInputs(queue.length)}</output>
         {held > 0 && (
           <button
             type="button"
