@@ -1,13 +1,9 @@
-import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
+import type { ForkOrigin } from './event.ts'
+import type { OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
 import type { InputQueue } from './queue.ts'
 
-/** Where a thread was forked from (VR4). */
-export interface ForkOrigin {
-  readonly threadId: ThreadId
-  /** The last message that was copied, by its id there. */
-  readonly messageId: MessageId
-}
+export type { ForkOrigin }
 
 /** A thread as a list of threads has it. */
 export interface ListedThread {
