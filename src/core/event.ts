@@ -10,6 +10,7 @@ import type { CallId, MessageId, Seq, ThreadId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type {
   ItemPart,
+  MessageVersion,
   ResumedFrom,
   TurnCopy,
   TurnEnding,
@@ -19,7 +20,6 @@ import type {
 } from './message.ts'
 import type { NewInput } from './queued-input.ts'
 import type { FinishReason, Usage } from './usage.ts'
-import type { MessageVersion } from './message.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
 export type TurnEventBody =

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseOwnerId, parseThreadId } from '../core/ids.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import { longestTitle, type ThreadRecord } from '../core/thread.ts'
 import type { Store } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
 
@@ -21,8 +21,6 @@ export async function findThread(
   const thread = await store.readThread(parseThreadId(threadId))
   return thread === null || (ownerId !== undefined && thread.ownerId !== ownerId) ? null : thread
 }
-
-const longestTitle = 500
 
 export function parseTitle(value: unknown): string {
   if (typeof value !== 'string' || value.length > longestTitle) {
