@@ -1,8 +1,8 @@
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { joinStyles } from './join-styles.ts'
-import { copyPublishedFiles } from './published-files.ts'
+import { copyPublishedFiles, listFiles } from './published-files.ts'
 import { runCommand } from './run-command.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -37,7 +37,7 @@ export function buildDist(folder: string): void {
 
 /** The compiler's maps lead to the sources of this project; they have to lead to those that lie beside `dist`. */
 function pointMapsAt(sources: string, dist: string): void {
-  for (const name of globSync('**/*.map', { cwd: dist })) {
+  for (const name of listFiles(dist).filter((path) => path.endsWith('.map'))) {
     const file = join(dist, name)
     const map = JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] }
     const moved = map.sources.map((source) => {

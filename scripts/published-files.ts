@@ -1,32 +1,37 @@
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix, relative, sep } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 
 const project = join(import.meta.dirname, '..')
 
-/** Beside what is built. The sources are what "go to definition" and a debugger show; the docs are for people and programs offline. */
-const patterns = [
-  'README.md',
-  'CHANGELOG.md',
-  'LICENSE',
-  'llms.txt',
-  'bin/**',
-  'templates/**',
-  'docs/**/*.{md,png,svg}',
-  'src/**/*.{ts,tsx,css}',
-]
+/** Beside what is built: the docs are for people and programs offline, the sources are what "go to definition" and a debugger show. */
+const pages = ['README.md', 'CHANGELOG.md', 'LICENSE', 'llms.txt']
+const folders: Readonly<Record<string, RegExp>> = {
+  bin: /\.js$/,
+  docs: /\.(?:md|png|svg)$/,
+  src: /(?<!\.test)\.(?:tsx?|css)$/,
+  templates: /./,
+}
 
-/** Tests, and what tools keep beside their pages. */
-const leftOut = /\.test\.tsx?$|(?:^|\/)(?:\.[^/]+|node_modules|dist)\//
+/** What tools keep beside their pages. */
+const leftOut = /(?:^|\/)(?:\.[^/]+|node_modules|dist)\//
 
 /** Paths of the project's files that are published as they are, from its folder, with `/`. */
 export function listPublishedFiles(): readonly string[] {
-  return globSync(patterns, { cwd: project, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => posix.join(toPosix(entry.parentPath.slice(project.length + 1)), entry.name))
-    .filter((path) => !leftOut.test(path))
-    .sort()
+  const inFolders = Object.entries(folders).flatMap(([folder, fits]) =>
+    listFiles(join(project, folder))
+      .map((path) => `${folder}/${path}`)
+      .filter((path) => fits.test(path) && !leftOut.test(path)),
+  )
+  return [...pages.filter((page) => existsSync(join(project, page))), ...inFolders]
 }
+
+/** The files below a folder, by their path from there, with `/`. */
+export const listFiles = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .toSorted()
 
 /** Copies them. Pages get links that work where they are then. */
 export function copyPublishedFiles(folder: string): void {
@@ -77,5 +82,3 @@ function isIn(published: ReadonlySet<string>, path: string): boolean {
   const folder = path.endsWith('/') ? path : `${path}/`
   return published.has(path) || [...published].some((file) => file.startsWith(folder))
 }
-
-const toPosix = (path: string): string => path.replaceAll('\\', '/')
