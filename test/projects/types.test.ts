@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCodeBlocks, toPrograms } from '../docs/code-block.ts'
 import { readFiles } from '../support/read-files.ts'
 import { createEmptyProject, type EmptyProject } from './empty-project.ts'
+import { findDefinition } from './find-definition.ts'
 
 /** The oldest and the newest that are promised, and lines between. */
 const compilers = ['5.4.5', '5.6.3', '5.9.3', '6.0.3', '7.0.2']
@@ -55,6 +56,14 @@ beforeAll(() => {
     ...compilers.map((version) => `${aliasOf(version)}@npm:typescript@${version}`),
   )
   project.write('program.ts', program)
+  project.write(
+    'editor.ts',
+    "import { createHoldfast } from 'holdfast'\nexport const made = createHoldfast\n",
+  )
+  project.write(
+    'tsconfig.json',
+    '{ "compilerOptions": { "module": "nodenext" }, "files": ["editor.ts"] }\n',
+  )
   project.write('chat.ts', chat)
   const readme = readFiles('README.md').get('README.md') ?? ''
   const snippets = toPrograms(readCodeBlocks('README.md', readme))
@@ -99,4 +108,16 @@ describe.each(compilers)('TypeScript %s', (version) => {
     const ours = output.split('\n').filter((line) => line.includes('node_modules/holdfast/'))
     expect(ours).toEqual([])
   })
+})
+
+it('[CF4] an editor goes from a name to its source', async () => {
+  const found = await findDefinition(
+    project.folder,
+    aliasOf('5.9.3'),
+    'editor.ts',
+    'createHoldfast',
+  )
+  expect(found?.replaceAll('\\', '/')).toMatch(
+    /node_modules\/holdfast\/src\/engine\/create-holdfast\.ts$/,
+  )
 })
