@@ -28,9 +28,11 @@ try {
   })
 
   if (isDevelopment) {
-    // The page comes from its sources, and shows a change at once; what is under /api is passed on to the server above.
+    // The page comes from its sources, and shows a change at once; what is under /api is passed on to the server above, with the
+    // host that the browser asked for: by it the server knows its own page.
     const { createServer } = await import('vite')
-    const vite = await createServer({ root: 'web', server: { proxy: { '/api': server.url } } })
+    const proxy = { '/api': { target: server.url, changeOrigin: false } }
+    const vite = await createServer({ root: 'web', server: { proxy } })
     await vite.listen()
     console.log(`The chat is at ${vite.resolvedUrls?.local[0] ?? 'the address of Vite'}`)
   } else {

@@ -57,6 +57,8 @@ describe('what `npx holdfast init` wrote', () => {
     async (_, args) => {
       const url = await start(...args)
       const page = await browser!.newPage()
+      // To end a hang, not to measure: the first time, Vite reads every package anew.
+      page.setDefaultTimeout(120_000)
       const tab = await chatIn(page, url)
       await tab.ask('What is the weather in Paris?')
       await tab.ended()

@@ -9,8 +9,10 @@ import { createRoot } from 'react-dom/client'
 const threadId = location.hash.slice(1) || crypto.randomUUID()
 history.replaceState(null, '', `#${threadId}`)
 addEventListener('hashchange', () => location.reload())
-// Makes the thread, or finds the one that is there.
-await createApi().post('/api/threads', { id: threadId })
+// Makes the thread, or finds the one that is there. If nobody answers, <Thread> says so, and tries again.
+await createApi()
+  .post('/api/threads', { id: threadId })
+  .catch((error: unknown) => console.error(error))
 
 const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no #root.')
