@@ -7,8 +7,8 @@ type TurnEvent = Extract<LedgerEvent, { readonly turnId: MessageId }>
 function longTurn(): readonly TurnEvent[] {
   const turnId = 'turn' as MessageId
   const events: TurnEvent[] = []
-  const add = (fact: object) =>
-    events.push({ ...fact, turnId, at: 1, seq: events.length + 1 } as TurnEvent)
+  const add = (event: object) =>
+    events.push({ ...event, turnId, at: 1, seq: events.length + 1 } as TurnEvent)
   add({ type: 'turn-started', replyTo: null })
   add({ type: 'step-started', step: 0 })
   add({ type: 'text-started', block: 't', kind: 'text' })

@@ -53,13 +53,13 @@ export async function benchTransfer(): Promise<void> {
 
 /** Runs the executable; says its time and the most memory that it took. */
 async function runCommand(args: readonly string[]): Promise<string> {
-  const tellPeak = 'process.on("exit",()=>console.error("peak",process.resourceUsage().maxRSS))'
+  const printPeak = 'process.on("exit",()=>console.error("peak",process.resourceUsage().maxRSS))'
   const started = performance.now()
   const child = spawn(
     process.execPath,
     [
       '--conditions=holdfast-source',
-      `--import=data:text/javascript,${encodeURIComponent(tellPeak)}`,
+      `--import=data:text/javascript,${encodeURIComponent(printPeak)}`,
       join(import.meta.dirname, '../src/cli/holdfast.ts'),
       ...args,
     ],

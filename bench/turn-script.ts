@@ -14,11 +14,11 @@ export const tools = {
 }
 
 type Model = Extract<LanguageModel, { readonly specificationVersion: 'v4' }>
-type Part =
+type ScriptedPart =
   Awaited<ReturnType<Model['doStream']>>['stream'] extends ReadableStream<infer Said> ? Said : never
 
-const start: Part = { type: 'stream-start', warnings: [] }
-const words = (count: number): readonly Part[] => [
+const start: ScriptedPart = { type: 'stream-start', warnings: [] }
+const words = (count: number): readonly ScriptedPart[] => [
   { type: 'text-start', id: 'text' },
   ...Array.from(
     { length: count },
@@ -27,7 +27,7 @@ const words = (count: number): readonly Part[] => [
   { type: 'text-end', id: 'text' },
 ]
 
-function searching(step: number, index: number): readonly Part[] {
+function searching(step: number, index: number): readonly ScriptedPart[] {
   const id = `call-${step}-${index}`
   const input = JSON.stringify({ q: `${step}-${index}` })
   return [
@@ -39,7 +39,7 @@ function searching(step: number, index: number): readonly Part[] {
   ]
 }
 
-const ending = (unified: 'tool-calls' | 'stop'): Part => ({
+const ending = (unified: 'tool-calls' | 'stop'): ScriptedPart => ({
   type: 'finish',
   finishReason: { unified, raw: unified },
   usage: {
@@ -49,7 +49,7 @@ const ending = (unified: 'tool-calls' | 'stop'): Part => ({
 })
 
 /** Five steps of ten parallel calls with 20 deltas before each, then 200 deltas. */
-const script: readonly (readonly Part[])[] = [
+const script: readonly (readonly ScriptedPart[])[] = [
   ...Array.from({ length: steps }, (_, step) => [
     start,
     ...words(20),
@@ -75,7 +75,7 @@ export const createModel = (paceMs: number): Model => ({
   },
 })
 
-const atOnce = (parts: readonly Part[]): ReadableStream<Part> =>
+const atOnce = (parts: readonly ScriptedPart[]): ReadableStream<ScriptedPart> =>
   new ReadableStream({
     start(controller) {
       for (const part of parts) controller.enqueue(part)
@@ -83,7 +83,7 @@ const atOnce = (parts: readonly Part[]): ReadableStream<Part> =>
     },
   })
 
-function paced(parts: readonly Part[], paceMs: number): ReadableStream<Part> {
+function paced(parts: readonly ScriptedPart[], paceMs: number): ReadableStream<ScriptedPart> {
   let next = 0
   return new ReadableStream({
     async pull(controller) {

@@ -5,10 +5,10 @@ import packageJson from '../package.json' with { type: 'json' }
 const project = join(import.meta.dirname, '..')
 
 /** Beside what is built: the docs are for people and programs offline, the sources are what "go to definition" and a debugger show. */
-const pages = ['README.md', 'CHANGELOG.md', 'LICENSE', 'llms.txt']
+const pages = ['README.md', 'CHANGELOG.md', 'LICENSE']
 const folders: Readonly<Record<string, RegExp>> = {
   bin: /\.js$/,
-  docs: /\.(?:md|png|svg)$/,
+  docs: /\.(?:md|png|svg|txt)$/,
   src: /(?<!\.test)\.(?:tsx?|css)$/,
   templates: /./,
 }
@@ -23,7 +23,7 @@ export function listPublishedFiles(): readonly string[] {
       .map((path) => `${folder}/${path}`)
       .filter((path) => fits.test(path) && !leftOut.test(path)),
   )
-  return [...pages.filter((page) => existsSync(join(project, page))), ...inFolders]
+  return [...pages, ...inFolders]
 }
 
 /** The files below a folder, by their path from there, with `/`. */
@@ -40,7 +40,8 @@ export function copyPublishedFiles(folder: string): void {
   for (const path of files) {
     const target = join(folder, path)
     mkdirSync(dirname(target), { recursive: true })
-    if (!path.endsWith('.md') || path.startsWith('templates/')) cpSync(join(project, path), target)
+    if (!/\.(?:md|txt)$/.test(path) || path.startsWith('templates/'))
+      cpSync(join(project, path), target)
     else {
       const page = readFileSync(join(project, path), 'utf8')
       writeFileSync(

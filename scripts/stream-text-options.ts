@@ -4,18 +4,18 @@ type KeysOf<Options> = Options extends unknown ? keyof Options : never
 /** Every option of the installed SDK's `streamText`. One that is new there is a type error here until it has its line. */
 export type StreamTextOption = KeysOf<Parameters<typeof streamText>[0]>
 
-type Verdict =
+type OptionSupport =
   | readonly [is: 'same', note?: string]
   | readonly [is: 'different' | 'not here', why: string]
 
-const hooks = (event: string): Verdict => [
+const hooks = (event: string): OptionSupport => [
   'not here',
   `\`hooks\` tell it of every turn, also of one that another process carries on: ${event}`,
 ]
-const isOlder = (name: string): Verdict => ['not here', `the older name of \`${name}\``]
+const isOlder = (name: string): OptionSupport => ['not here', `the older name of \`${name}\``]
 
 /** What becomes of each option of `streamText` on an agent, or beside it on `createHoldfast`. */
-export const streamTextOptions: Readonly<Record<StreamTextOption, Verdict>> = {
+export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>> = {
   model: ['different', 'may also be a list: the next one is asked where one fails'],
   tools: ['same', 'only these are offered, and only these run; `execute` is told for whom'],
   toolChoice: ['same'],

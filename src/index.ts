@@ -186,7 +186,7 @@ export type {
   Toolbox,
 } from './engine/tool-policy.ts'
 export type { LegacyFormat } from './import/detect-format.ts'
-export type { Failed as ImportFailure, Mended as ImportMend } from './import/report.ts'
+export type { Failed as ImportFailure, Mended as ImportMend } from './import/old-message.ts'
 export type {
   AuditCall,
   AuditEvent,

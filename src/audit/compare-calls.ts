@@ -1,8 +1,8 @@
-import { type Call, isOpenCall, isOpenState } from '../core/call.ts'
+import { type Call, isOpenCall } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { CallId, Seq } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { type CallLifecycle, lifecycleOf } from '../core/lifecycle.ts'
+import { type CallLifecycle, isOpenLifecycle, lifecycleOf } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
 import { isInFlight } from '../store/plan-commit.ts'
@@ -60,14 +60,14 @@ function compareCall(
   const { call } = placed
   const { progress } = turn
   const callId = call.id
-  const life = lifecycleOf(call)
-  if (life === 'succeeded' && (row === undefined || row.output === 'none')) {
+  const lifecycle = lifecycleOf(call)
+  if (lifecycle === 'succeeded' && (row === undefined || row.output === 'none')) {
     const lost = loseResult(expected, call, closed)
     const what = `The call of "${call.name}" succeeded and its result is not there.`
     return [
       toFound(expected, 'missing-result', callId, what, [
         ...lost.changes,
-        toCallChange(expected, placed, row, lost.life),
+        toCallChange(expected, placed, row, lost.lifecycle),
       ]),
     ]
   }
@@ -92,15 +92,17 @@ function compareCall(
     ]
   }
   // While its turn runs, a call between the model and its result has no row, or one from before.
-  const mayLag = progress.status === 'running' && isInFlight(life)
+  const mayLag = progress.status === 'running' && isInFlight(lifecycle)
   if (mayLag && (row === undefined || row.output === 'none')) return []
   if (row === undefined) {
     const what = `The call of "${call.name}" has no row of its own.`
     return [
-      toFound(expected, 'missing-call', callId, what, [toCallChange(expected, placed, row, life)]),
+      toFound(expected, 'missing-call', callId, what, [
+        toCallChange(expected, placed, row, lifecycle),
+      ]),
     ]
   }
-  return compareRow(expected, row, life)
+  return compareRow(expected, row, lifecycle)
 }
 
 /**
@@ -114,18 +116,21 @@ const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
   call.state === 'unknown' &&
   call.resolution === undefined
 
-function compareRow(expected: ExpectedTurn, row: AuditCall, life: CallLifecycle): readonly Found[] {
+function compareRow(
+  expected: ExpectedTurn,
+  row: AuditCall,
+  lifecycle: CallLifecycle,
+): readonly Found[] {
   const { callId, name } = row
-  const change = { kind: 'set-call', callId, life } as const
-  if (life !== 'succeeded' && row.output !== 'none') {
-    const what = `The call of "${name}" is ${life} and has a result.`
+  const change = { kind: 'set-call', callId, lifecycle } as const
+  if (lifecycle !== 'succeeded' && row.output !== 'none') {
+    const what = `The call of "${name}" is ${lifecycle} and has a result.`
     return [toFound(expected, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
   }
-  if (life !== row.life) {
+  if (lifecycle !== row.lifecycle) {
     const isOver = expected.turn.progress.status === 'ended'
-    const kind =
-      isOver && row.life !== 'skipped' && isOpenState(row.life) ? 'open-call' : 'life-differs'
-    const what = `The row of the call of "${name}" says ${row.life}, its events say ${life}.`
+    const kind = isOver && isOpenLifecycle(row.lifecycle) ? 'open-call' : 'life-differs'
+    const what = `The row of the call of "${name}" says ${row.lifecycle}, its events say ${lifecycle}.`
     return [toFound(expected, kind, callId, what, [change])]
   }
   const quotes = (['input', 'output', 'modelOutput'] as const).filter(
@@ -143,12 +148,12 @@ function loseResult(
   { settledBy }: ExpectedTurn,
   call: Call,
   closed: Map<CallId, Call>,
-): { readonly life: CallLifecycle; readonly changes: readonly RowChange[] } {
+): { readonly lifecycle: CallLifecycle; readonly changes: readonly RowChange[] } {
   const event = settledBy.get(call.id)
   if (event === undefined) {
     const { output, modelOutput, ...rest } = call as Extract<Call, { state: 'succeeded' }>
     closed.set(call.id, { ...rest, state: 'interrupted', cause: 'crashed' })
-    return { life: 'interrupted', changes: [] }
+    return { lifecycle: 'interrupted', changes: [] }
   }
   const payload = readStoredJson(event.payload)
   const stored = isJsonObject(payload) ? payload : {}
@@ -159,7 +164,7 @@ function loseResult(
       : { ...stored, resolution: { ...resolution, kind: 'skip' } }
   const { seq, turn, at } = event
   return {
-    life: resolution === undefined ? 'interrupted' : 'skipped',
+    lifecycle: resolution === undefined ? 'interrupted' : 'skipped',
     changes: [{ kind: 'set-event', seq, turn, at, payload: JSON.stringify(truth) }],
   }
 }
@@ -168,12 +173,12 @@ function toCallChange(
   { row: { messageId: turnId, seq } }: ExpectedTurn,
   { call, order }: PlacedCall,
   row: AuditCall | undefined,
-  life: CallLifecycle,
+  lifecycle: CallLifecycle,
 ): RowChange {
   const { id: callId, name } = call
-  if (row !== undefined) return { kind: 'set-call', callId, life, dropsOutput: true }
+  if (row !== undefined) return { kind: 'set-call', callId, lifecycle, dropsOutput: true }
   const input = call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null
-  return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, life, input }
+  return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, lifecycle, input }
 }
 
 function toFound(

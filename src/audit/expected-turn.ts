@@ -24,7 +24,7 @@ export function readExpectedTurn(row: AuditMessage): Turn | null {
   return readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
 }
 
-const unknownCall = { name: '', life: 'succeeded', input: 'null' } as const
+const unknownCall = { name: '', lifecycle: 'succeeded', input: 'null' } as const
 
 /** An event as its payload has it, with some result wherever the payload says that there is one. */
 export const readExpectedEvent = ({ seq, at, turn, payload }: AuditEvent): LedgerEvent =>
@@ -70,10 +70,10 @@ export function mendUserBody({ body }: AuditMessage): string {
 export function mendTurnBody(row: AuditMessage): string {
   const { messageId: id, seq, createdAt } = row
   const place = { id, seq, bodySeq: row.bodySeq ?? seq, createdAt }
-  const calls = row.calls.map(({ callId, name, life, input, output }) => ({
+  const calls = row.calls.map(({ callId, name, lifecycle, input, output }) => ({
     callId,
     name,
-    life,
+    lifecycle,
     // Only whether they are there counts: both stay in the rows.
     input: input === 'none' ? null : '{}',
     output: output === 'none' ? null : '{}',

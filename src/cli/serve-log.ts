@@ -4,7 +4,7 @@ import { summarizeError } from '../server/log-error.ts'
 import type { Terminal } from './terminal.ts'
 
 export const logKinds = ['text', 'json', 'off'] as const
-export type LogKind = (typeof logKinds)[number]
+type LogKind = (typeof logKinds)[number]
 
 /** One line for each request and for each turn. Nothing that anyone wrote is in it, but what a tool threw or a provider said. */
 export interface ServeLog {

@@ -116,18 +116,18 @@ export const isFinal = (error: unknown): boolean =>
 export const isEventStream = (response: Response): boolean =>
   (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
 
-async function answerOf(ask: () => Promise<Response>, { signal }: RequestInit): Promise<Response> {
-  let asked: Promise<Response> | undefined
+async function answerOf(send: () => Promise<Response>, { signal }: RequestInit): Promise<Response> {
+  let sent: Promise<Response> | undefined
   try {
     signal?.throwIfAborted()
-    asked = ask()
-    return await untilAborted(asked, signal)
+    sent = send()
+    return await untilAborted(sent, signal)
   } catch (error) {
     if (signal?.aborted !== true) {
       throw new ApiError(0, 'unreachable', 'The server cannot be reached.')
     }
     // An answer that comes after all, where `fetch` takes no notice of the signal, must not stay open.
-    asked?.then(({ body }) => body?.cancel()).catch(() => undefined)
+    sent?.then(({ body }) => body?.cancel()).catch(() => undefined)
     throw error
   }
 }

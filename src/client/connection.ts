@@ -18,7 +18,7 @@ export type Connection =
    */
   | { readonly status: 'refused'; readonly code: string }
 
-/** What a connection is told. */
+/** An input of the state machine. */
 export type ConnectionInput =
   | { readonly type: 'started' }
   | { readonly type: 'opened' }
@@ -28,7 +28,7 @@ export type ConnectionInput =
   | { readonly type: 'stopped' }
 
 /** A connection, or a try to get one, came to its end. */
-export interface LostConnection {
+interface LostConnection {
   readonly type: 'lost'
   /** It brought something, or stood for a while: the next loss is the first one again. */
   readonly wasUseful: boolean
@@ -66,7 +66,7 @@ export function backOffMs(attempt: number, random: number, retryAfterMs = 0): nu
 }
 
 /**
- * The whole life of a connection: a pure function of where it stands and what it is told. An input that does not
+ * The lifecycle of a connection: a pure function of its state and an input. An input that does not
  * belong to the state, such as an answer to a request that was given up, changes nothing.
  */
 export function nextConnection(connection: Connection, input: ConnectionInput): ConnectionStep {

@@ -235,7 +235,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   /** The answer to it is followed, not read: closing it changes nothing about the run. */
-  const ask = async (path: string, body: unknown) => {
+  const postJson = async (path: string, body: unknown) => {
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
     const response = await api.open(path, init)
@@ -250,7 +250,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       })
     put({ id, parts, state: 'sending' })
     try {
-      await ask('/api/chat', {
+      await postJson('/api/chat', {
         id: threadId,
         messages: [{ id, role: 'user', parts }],
         trigger: 'submit-message',
@@ -296,8 +296,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
     },
     regenerate: (messageId) =>
-      ask('/api/chat', { id: threadId, messages: [], trigger: 'regenerate-message', messageId }),
-    continue: () => ask(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
+      postJson('/api/chat', {
+        id: threadId,
+        messages: [],
+        trigger: 'regenerate-message',
+        messageId,
+      }),
+    continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
     },

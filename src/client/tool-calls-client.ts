@@ -131,7 +131,7 @@ export function createToolCallsClient(
       leave = isOpen ? client.subscribe(look) : client.observe(look)
       before()
     }
-    const take = (list: ReadList) => {
+    const publish = (list: ReadList) => {
       known = list
       show(list)
       listen(!list.isComplete)
@@ -142,7 +142,7 @@ export function createToolCallsClient(
       if (turn === undefined || known === null || turn.lastSeq <= known.seq) return
       const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
       const whole = withResults(list.toolCalls, turn, known.toolCalls)
-      if (whole !== null) take({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
+      if (whole !== null) publish({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
       else void readAgain()
     }
     /** A page of the thread leaves large results out. */
@@ -151,10 +151,10 @@ export function createToolCallsClient(
       isReading = true
       const list = await read(signal)
       isReading = false
-      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) take(list)
+      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) publish(list)
     }
     signal.addEventListener('abort', () => leave())
-    take(known)
+    publish(known)
     look()
   }
   return store

@@ -38,15 +38,15 @@ export function admitEvents(
   canIgnore: (event: CallEvent) => boolean = isHeard,
 ): Admission {
   if (!events.some(isCallEvent)) return { admitted: events, ignored: [] }
-  const lives = new Map<CallId, CallLifecycle>()
-  for (const call of callsOf(turn)) lives.set(call.id, lifecycleOf(call))
+  const states = new Map<CallId, CallLifecycle>()
+  for (const call of callsOf(turn)) states.set(call.id, lifecycleOf(call))
   const ignored: CallEvent[] = []
   const admitted = events.filter((event) => {
     if (!isCallEvent(event)) return true
-    const life = lives.get(event.callId) ?? 'absent'
-    const { from, to } = callTransition(event, life as CallLifecycle)
-    const fits = from.includes(life)
-    if (fits) lives.set(event.callId, to)
+    const state = states.get(event.callId) ?? 'absent'
+    const { from, to } = callTransition(event, state as CallLifecycle)
+    const fits = from.includes(state)
+    if (fits) states.set(event.callId, to)
     else if (canIgnore(event)) ignored.push(event)
     else return true
     return fits

@@ -75,7 +75,7 @@ function describe(thrown: unknown, depth: number): string {
 
 /** Servers answer with JSON, and clients make its text their message: then what it says inside is meant. */
 function describeText(text: string, depth: number): string {
-  const said = sayable(text)
+  const said = toReadable(text)
   if (!said.startsWith('{') || depth > deepestCause || said.length > 10 * longest) return said
   let value: unknown
   try {
@@ -95,12 +95,12 @@ function describeObject(thrown: object, depth: number): string {
     return [...new Set(all)].filter((text) => text !== '').join('; ')
   }
   if (own !== '') return own
-  if (thrown instanceof Error) return describe(cause, depth) || sayable(String(name))
-  return describe(error, depth) || sayable(toText(thrown))
+  if (thrown instanceof Error) return describe(cause, depth) || toReadable(String(name))
+  return describe(error, depth) || toReadable(toText(thrown))
 }
 
 /** What `String` makes of an object is not a word about it, wherever it comes from. */
-const sayable = (text: string): string => {
+const toReadable = (text: string): string => {
   const trimmed = text.trim()
   return /^(\[object \w+\]|undefined|null|\{\}|\[\])$/.test(trimmed) ? '' : trimmed
 }

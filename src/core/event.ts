@@ -154,3 +154,9 @@ export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
   event: E,
 ): event is Extract<E, { readonly turnId: MessageId }> =>
   'turnId' in event && event.turnId !== undefined
+
+/** Events with the numbers that they get, or are going to get: the first has `first`, and none is left out. */
+export const numberEvents = <E extends NewEvent>(
+  events: readonly E[],
+  first: Seq,
+): readonly (E & Numbered)[] => events.map((event, index) => ({ ...event, seq: first + index }))

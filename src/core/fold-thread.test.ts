@@ -25,17 +25,19 @@ it('[LG4] gives every follower the same messages, however the changes were cut i
   }
 })
 
-it('[RS2] takes a sealed turn as one state in place of its bodies', () => {
+it('[RS2] takes the snapshot of a turn as one state in place of its bodies', () => {
   for (let seed = 1; seed <= 100; seed++) {
     const changes = changesOf(seed)
     const whole = foldThread(empty, changes)
-    const sealed = whole.messages.find((message): message is Turn => message.role === 'assistant')
-    if (sealed === undefined) continue
+    const snapshotted = whole.messages.find(
+      (message): message is Turn => message.role === 'assistant',
+    )
+    if (snapshotted === undefined) continue
     const rest = changes.filter(
       ({ kind, ...change }) =>
-        !('event' in change && isTurnEvent(change.event) && change.event.turnId === sealed.id),
+        !('event' in change && isTurnEvent(change.event) && change.event.turnId === snapshotted.id),
     )
-    const state = { kind: 'turn', seq: sealed.lastSeq, turn: sealed } as const
+    const state = { kind: 'turn', seq: snapshotted.lastSeq, turn: snapshotted } as const
     const merged = [...rest, state].toSorted((left, right) => left.seq - right.seq)
     expect(foldThread(empty, merged)).toEqual({ ...whole, seq: merged.at(-1)?.seq })
   }

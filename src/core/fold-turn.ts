@@ -1,8 +1,7 @@
 import { assertNever } from './assert-never.ts'
 import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
-import type { NewTurnEvent, TurnEvent } from './event.ts'
-import type { Seq } from './ids.ts'
+import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
@@ -26,10 +25,6 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   }
   return draft === undefined ? turn : draft.finish()
 }
-
-/** Events with the places that they get, or are going to get. */
-export const numberEvents = (events: readonly NewTurnEvent[], first: Seq): readonly TurnEvent[] =>
-  events.map((event, index) => ({ ...event, seq: first + index }))
 
 /** What a turn becomes with events that are not stored yet: to plan with, never to show. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>

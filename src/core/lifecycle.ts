@@ -1,5 +1,5 @@
 import { assertNever } from './assert-never.ts'
-import { type Call, type CallState, openStates } from './call.ts'
+import { type Call, type CallState, isOpenState, openStates } from './call.ts'
 import type { NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
@@ -18,6 +18,10 @@ export type CallLifecycle = CallState | 'skipped'
 
 export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
+
+/** A skipped call is not open: nothing is waited for. */
+export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
+  lifecycle !== 'skipped' && isOpenState(lifecycle)
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 

@@ -67,14 +67,14 @@ class PartialReader {
     const items: Json[] = []
     this.#at++
     this.#skipSpace()
-    if (this.#take(']')) return items
+    if (this.#consume(']')) return items
     while (true) {
       const item = this.#value(depth + 1)
       if (item !== undefined) items.push(item)
       if (!this.#done) return items
       this.#skipSpace()
-      if (this.#take(']')) return items
-      if (!this.#take(',')) {
+      if (this.#consume(']')) return items
+      if (!this.#consume(',')) {
         this.#stop()
         return items
       }
@@ -85,13 +85,13 @@ class PartialReader {
     const object: Record<string, Json> = {}
     this.#at++
     this.#skipSpace()
-    if (this.#take('}')) return object
+    if (this.#consume('}')) return object
     while (true) {
       this.#skipSpace()
       const key = this.#text[this.#at] === '"' ? this.#string() : this.#stop()
       if (!this.#done || key === undefined) return object
       this.#skipSpace()
-      if (!this.#take(':')) {
+      if (!this.#consume(':')) {
         this.#stop()
         return object
       }
@@ -107,8 +107,8 @@ class PartialReader {
       }
       if (!this.#done) return object
       this.#skipSpace()
-      if (this.#take('}')) return object
-      if (!this.#take(',')) {
+      if (this.#consume('}')) return object
+      if (!this.#consume(',')) {
         this.#stop()
         return object
       }
@@ -162,7 +162,7 @@ class PartialReader {
     while (/[ \t\r\n]/.test(this.#text[this.#at] ?? '')) this.#at++
   }
 
-  #take(char: string): boolean {
+  #consume(char: string): boolean {
     if (this.#text[this.#at] !== char) return false
     this.#at++
     return true

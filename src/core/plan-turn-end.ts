@@ -5,7 +5,7 @@ import { callsOf, type Turn, type TurnEnding } from './message.ts'
 import type { FinishReason } from './usage.ts'
 
 /**
- * The facts that end a turn: each open call gets its own, so that its row, its record and its audit
+ * The events that end a turn: each open call gets its own, so that its row, its record and its audit
  * say what became of it. Stores refuse a `turn-ended` that would leave a call open.
  */
 export function planTurnEnd(

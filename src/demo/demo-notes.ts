@@ -22,7 +22,7 @@ const firstNotes: readonly DemoNote[] = [
   { title: 'Reading', text: 'Two books on databases, one on birds, and the long novel again.' },
 ]
 
-export const sameTitle = (left: string, right: string): boolean =>
+const sameTitle = (left: string, right: string): boolean =>
   left.trim().toLowerCase() === right.trim().toLowerCase()
 
 /** The five first notes, kept in memory: deleted ones are back in the next process. */

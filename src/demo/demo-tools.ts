@@ -32,7 +32,7 @@ export interface DemoTools {
 }
 
 /** The version of what the demo's tools return; cards ask for it. */
-export const demoVersion = '1'
+const demoVersion = '1'
 
 const signed = { version: demoVersion, source: demoSource } as const
 

@@ -25,7 +25,7 @@ export interface AnswerMeter {
 type MeteredPart = ModelPart | RecordedPart
 
 /** Beginnings of texts, sources, files, data and results, rough ones too: none of them is without a cost. */
-export const mostParts = 10_000
+const mostParts = 10_000
 
 /** What a turn has already, as a meter counts it. */
 export interface Used {

@@ -1,7 +1,7 @@
 import type { NewThreadEvent } from '../core/event.ts'
 import type { ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 
 /** Events of the thread itself, wherever it stands by then. False if there is no such thread. */
 export async function appendThreadEvents(

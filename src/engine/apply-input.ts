@@ -9,7 +9,7 @@ import type { TurnPlace } from './call-scope.ts'
 import type { Engine } from './engine.ts'
 import { nextOptionsOutside } from './known-tools.ts'
 import { planNext } from './plan-next.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { resumeRecorded } from './resume-recorded.ts'
 
 export interface PlannedInput<Answer> {

@@ -21,7 +21,7 @@ export interface ByteStreamOptions {
   /** Said while somebody waits and the source is silent. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number }
   /** Says something between the pieces of the source; each is whole. What it returns ends that. */
-  readonly aside?: (say: (text: string) => void) => () => void
+  readonly aside?: (send: (text: string) => void) => () => void
   readonly meter?: ByteMeter
   /** Called once, however the stream ends, and also if nobody ever read it. */
   readonly onClose: () => void
@@ -90,11 +90,11 @@ export function createByteStream(open: StreamSource, options: ByteStreamOptions)
     })
   }
   // Of several that nobody waited for the last is true: they tell a state, not what happened.
-  const say = (text: string) => {
+  const send = (text: string) => {
     if (waiter === null) said = text
     else deliver(encoder.encode(text))
   }
-  const endAside = options.aside?.(say)
+  const endAside = options.aside?.(send)
   const timer =
     keepAlive &&
     setInterval(() => {

@@ -29,8 +29,8 @@ export interface ModelCall {
 }
 
 /** `enough`: whatever else the model says is not wanted. */
-export type OnPart = (part: ModelPart) => Taken | Promise<Taken>
-export type Taken = 'more' | 'enough'
+export type OnPart = (part: ModelPart) => PartResult | Promise<PartResult>
+export type PartResult = 'more' | 'enough'
 
 /**
  * The one place where a model is called. Its parts are handed over in order, each when the one before

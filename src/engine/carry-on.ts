@@ -1,4 +1,4 @@
-import type { OnPart, Taken } from './call-model.ts'
+import type { OnPart, PartResult } from './call-model.ts'
 import { type CarryOnVerdict, createCarryOnMatcher } from './carry-on-text.ts'
 import type { ModelPart } from './model-part.ts'
 
@@ -24,7 +24,7 @@ export function createCarryOn(target: CarryOnTarget): OnPart {
   const held: ModelPart[] = []
   let isDecided = false
 
-  const release = async (verdict: CarryOnVerdict): Promise<Taken> => {
+  const release = async (verdict: CarryOnVerdict): Promise<PartResult> => {
     isDecided = true
     target.decided(verdict.kind)
     const parts = verdict.kind === 'diverges' ? held : restOf(held, verdict.drop, target.joined)

@@ -141,10 +141,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
-  const tell = safely(options.hooks ?? logFailure)
+  const callHooks = safely(options.hooks ?? logFailure)
   const emit: Hooks = (event) => {
     metrics.count(event)
-    tell(event)
+    callHooks(event)
   }
   const chosen = withDefaults(options)
   const newId = options.newId ?? randomId

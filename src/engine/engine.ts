@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { LedgerEvent, NewEvent } from '../core/event.ts'
+import { type NewEvent, numberEvents } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -101,7 +101,9 @@ export function createEngine(parts: EngineParts): Engine {
     try {
       const result = await committer.submit(planned)
       const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(isNews ? toFrame(numbered(request.events, result.firstSeq), result, planned) : null)
+      deliver(
+        isNews ? toFrame(numberEvents(request.events, result.firstSeq), result, planned) : null,
+      )
       return { result, turns: planned.turns }
     } catch (error) {
       deliver(null)
@@ -247,9 +249,6 @@ function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }:
   const stored = turns.find(({ id }) => id === turnId)
   return stored === undefined || stored.progress.status === 'running'
 }
-
-const numbered = (events: readonly NewEvent[], first: Seq): readonly LedgerEvent[] =>
-  events.map((event, index) => ({ ...event, seq: first + index }))
 
 interface Written {
   readonly result: CommitResult

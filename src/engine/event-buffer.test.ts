@@ -57,18 +57,18 @@ const high = pair.slice(0, 1)
 const low = pair.slice(1)
 
 /** `|`: what came so far is taken for a commit. */
-type Deed = NewTurnEvent | '|'
-function taken(deeds: readonly Deed[]): readonly (readonly NewTurnEvent[])[] {
+type Action = NewTurnEvent | '|'
+function commitsOf(actions: readonly Action[]): readonly (readonly NewTurnEvent[])[] {
   const buffer = createEventBuffer()
   const commits: (readonly NewTurnEvent[])[] = []
-  for (const deed of deeds) {
-    if (deed === '|') commits.push(buffer.take())
-    else buffer.push(deed)
+  for (const action of actions) {
+    if (action === '|') commits.push(buffer.drain())
+    else buffer.push(action)
   }
-  return [...commits, buffer.take()]
+  return [...commits, buffer.drain()]
 }
 
-type Case = readonly [string, readonly Deed[], readonly (readonly NewTurnEvent[])[]]
+type Case = readonly [string, readonly Action[], readonly (readonly NewTurnEvent[])[]]
 
 describe('pieces of text', () => {
   const cases: readonly Case[] = [
@@ -108,8 +108,8 @@ describe('pieces of text', () => {
       [[input('a', '{'), input('b', '{')]],
     ],
   ]
-  it.each(cases)('[LG8] %s', (_, deeds, expected) => {
-    expect(taken(deeds)).toEqual(expected)
+  it.each(cases)('[LG8] %s', (_, actions, expected) => {
+    expect(commitsOf(actions)).toEqual(expected)
   })
 })
 
@@ -153,8 +153,8 @@ describe('a surrogate pair', () => {
       [[text('a', pair)], [text('a', pair)]],
     ],
   ]
-  it.each(cases)('[LG8] %s', (_, deeds, expected) => {
-    expect(taken(deeds)).toEqual(expected)
+  it.each(cases)('[LG8] %s', (_, actions, expected) => {
+    expect(commitsOf(actions)).toEqual(expected)
   })
 })
 
@@ -196,8 +196,8 @@ describe('a call', () => {
       [[recorded('a'), text('t', 'x'), text('t', 'y')]],
     ],
   ]
-  it.each(cases)('[LG8] [CL3] %s', (_, deeds, expected) => {
-    expect(taken(deeds)).toEqual(expected)
+  it.each(cases)('[LG8] [CL3] %s', (_, actions, expected) => {
+    expect(commitsOf(actions)).toEqual(expected)
   })
 })
 
@@ -210,12 +210,12 @@ describe('what was looked at or taken', () => {
 
   it('[LG3] comes first again when it could not be committed, and is not written on', () => {
     const buffer = filled(text('a', 'x'))
-    const lost = buffer.take()
+    const lost = buffer.drain()
     buffer.push(text('a', 'y'))
     buffer.restore(lost)
     buffer.push(text('a', 'z'))
     expect(buffer.size).toBe(3)
-    expect(buffer.take()).toEqual([text('a', 'x'), text('a', 'y'), text('a', 'z')])
+    expect(buffer.drain()).toEqual([text('a', 'x'), text('a', 'y'), text('a', 'z')])
     expect(lost).toEqual([text('a', 'x')])
   })
 
@@ -225,7 +225,7 @@ describe('what was looked at or taken', () => {
     expect(buffer.extend('a', 'y')).toBe(false)
     buffer.push(text('a', 'y'))
     expect(seen).toEqual([text('a', 'x')])
-    expect(buffer.take()).toEqual([text('a', 'x'), text('a', 'y')])
+    expect(buffer.drain()).toEqual([text('a', 'x'), text('a', 'y')])
   })
 
   it.each([
@@ -235,7 +235,7 @@ describe('what was looked at or taken', () => {
   ])('[LG8] can be extended: %s', (_, block, delta, isTaken) => {
     const buffer = filled(text('a', 'x'))
     expect(buffer.extend(block, delta)).toBe(isTaken)
-    expect(buffer.take()).toEqual([text('a', isTaken ? `x${delta}` : 'x')])
+    expect(buffer.drain()).toEqual([text('a', isTaken ? `x${delta}` : 'x')])
   })
 
   it('[LG8] cannot be extended while half a pair waits, or over another event', () => {

@@ -11,9 +11,9 @@ export interface EventBuffer {
   /** More of the text that was pushed last; false if that is not the last, or not all that is to be said. */
   extend(block: string, delta: string): boolean
   peek(): readonly NewTurnEvent[]
-  take(): readonly NewTurnEvent[]
+  drain(): readonly NewTurnEvent[]
   /** Puts back, before everything else, what was taken and could not be committed. */
-  restore(taken: readonly NewTurnEvent[]): void
+  restore(drained: readonly NewTurnEvent[]): void
 }
 
 type Mutable<Item> = { -readonly [Key in keyof Item]: Item[Key] }
@@ -84,15 +84,15 @@ export function createEventBuffer(): EventBuffer {
       open = null
       return events
     },
-    restore(taken) {
+    restore(drained) {
       open = null
-      events = [...taken, ...events]
+      events = [...drained, ...events]
     },
-    take() {
+    drain() {
       open = null
-      const taken = events
+      const drained = events
       events = []
-      return taken
+      return drained
     },
   }
 

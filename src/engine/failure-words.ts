@@ -58,7 +58,7 @@ export function createFailureWords(
 ): FailureWords {
   const word = (where: FailurePlace, error: unknown): string => {
     onFailed(where, error)
-    return askHost(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
+    return callErrorText(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
   }
   const ofCall = (
     source: 'tool' | 'policy',
@@ -103,7 +103,7 @@ export function createFailureWords(
   }
 }
 
-function askHost(
+function callErrorText(
   errorText: ErrorText | undefined,
   error: unknown,
   where: FailurePlace,

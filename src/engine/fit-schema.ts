@@ -23,12 +23,12 @@ export async function fitSchema(
     const value = toJson(given)
     const checked = await asSchema(schema).validate?.(value)
     if (checked === undefined) return { kind: 'fits', value }
-    if (!checked.success) return refused(sayFault(checked.error))
+    if (!checked.success) return refused(describeFault(checked.error))
     return isDeeperThan(checked.value, deepestValue)
       ? tooDeep
       : { kind: 'fits', value: toJson(checked.value) }
   } catch (error) {
-    return refused(sayFault(error))
+    return refused(describeFault(error))
   }
 }
 
@@ -44,7 +44,7 @@ export async function fitContext(
   const checked = await asSchema(schema).validate?.(context)
   if (checked === undefined) return context
   if (checked.success) return checked.value
-  const why = sayIssues(checked.error) || 'its schema refused it'
+  const why = describeIssues(checked.error) || 'its schema refused it'
   throw new TypeError(`The context of the tool "${name}" does not fit its "contextSchema": ${why}.`)
 }
 
@@ -52,22 +52,22 @@ const refused = (message: string): FittedValue => ({ kind: 'refused', message })
 const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
 
 /** In one line: schemas that list what is wrong say it in their message as several lines of JSON. */
-function sayFault(error: unknown): string {
-  return sayIssues(error) || messageOf(error) || 'The schema refused them and gave no reason.'
+function describeFault(error: unknown): string {
+  return describeIssues(error) || messageOf(error) || 'The schema refused them and gave no reason.'
 }
 
-function sayIssues(error: unknown): string {
+function describeIssues(error: unknown): string {
   try {
     const { issues } = error as { readonly issues?: unknown }
     if (!Array.isArray(issues)) return ''
-    return issues.map(sayIssue).join('; ')
+    return issues.map(describeIssue).join('; ')
   } catch {
     // What a schema throws may be anything, also something that cannot be looked at.
     return ''
   }
 }
 
-function sayIssue(issue: { readonly path?: unknown; readonly message?: unknown }): string {
+function describeIssue(issue: { readonly path?: unknown; readonly message?: unknown }): string {
   const { path, message } = issue
   const place = Array.isArray(path) && path.length > 0 ? `${path.map(String).join('.')}: ` : ''
   return `${place}${messageOf(message) || 'is not what it should be'}`

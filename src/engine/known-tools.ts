@@ -21,7 +21,7 @@ export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): P
   if (running !== undefined) return running.toolbox
   try {
     const choices = await storedChoices(options.choices, turn)
-    return (await agents.ask({ ...place, choices, reason: 'resume' })).toolbox
+    return (await agents.resolve({ ...place, choices, reason: 'resume' })).toolbox
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error
     const words = createFailureWords(place, options.errorText, (where, why) =>

@@ -9,16 +9,16 @@ import type { SdkVersion } from '../views/ui-vocabulary.ts'
  * answered before it, so where the turn stands now says nothing about what this client has seen.
  */
 export function toKnownTurn(turn: Turn, parts: readonly Json[], sdk: SdkVersion | undefined): Turn {
-  const told = parts.filter(isJsonObject)
-  const states = new Map(told.map((part) => [part.toolCallId, part.state]))
-  const stepCount = told.filter((part) => part.type === 'step-start').length
+  const known = parts.filter(isJsonObject)
+  const states = new Map(known.map((part) => [part.toolCallId, part.state]))
+  const stepCount = known.filter((part) => part.type === 'step-start').length
   const steps: Step[] = []
   let shown = 0
   for (const step of turn.steps) {
     if (isShown(step, turn, sdk) && ++shown > stepCount) break
     steps.push({ ...step, parts: step.parts.map((part) => asToldBefore(part, states)) })
   }
-  const hasNote = told.some((part) => part.type === 'data-holdfast')
+  const hasNote = known.some((part) => part.type === 'data-holdfast')
   return hasNote
     ? { ...turn, steps }
     : { ...turn, steps, progress: { status: 'waiting', waitingFor: 'approval' } }

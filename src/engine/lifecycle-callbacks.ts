@@ -49,16 +49,16 @@ export function createLifecycleNotifier(
   before: Turn,
 ): LifecycleNotifier {
   const hasStepCallbacks = callbacks.onStepEnd !== undefined || callbacks.onStepFinish !== undefined
-  let told = hasStepCallbacks ? toStepResults(before).length : 0
+  let notified = hasStepCallbacks ? toStepResults(before).length : 0
   return {
     async steps(turn) {
       if (!hasStepCallbacks) return
       const steps = toStepResults(turn)
-      for (const step of steps.slice(told)) {
+      for (const step of steps.slice(notified)) {
         await call(callbacks.onStepEnd, step)
         await call(callbacks.onStepFinish, step)
       }
-      told = steps.length
+      notified = steps.length
     },
     async ended(turn) {
       if (callbacks.onEnd === undefined && callbacks.onFinish === undefined) return

@@ -141,7 +141,7 @@ export async function readMessagePage<Format extends PageFormat>(
     before = page.messages.at(-1)?.seq ?? null
     if (!page.hasMore || before === null) break
     size = Math.min(mostAtOnce, size * 2)
-    // A store may answer without waiting: a long way over what shows nothing must let others work.
+    // A store may answer without waiting: a long search over what shows nothing must let others work.
     if (isOpen) await setImmediate()
   }
   if (first === undefined) return null

@@ -11,7 +11,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { TurnError } from '../core/message.ts'
 import { messageOf } from './translate-part.ts'
 
-export type ModelErrorCode =
+type ModelErrorCode =
   | 'rate-limited'
   | 'out-of-quota'
   | 'context-overflow'

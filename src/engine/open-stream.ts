@@ -1,5 +1,5 @@
 import { toReadableThrown } from '../core/error-text.ts'
-import { callModel, type ModelCall, type OnPart, type Taken } from './call-model.ts'
+import { callModel, type ModelCall, type OnPart, type PartResult } from './call-model.ts'
 import { type Clock, wait } from './clock.ts'
 import type { RunHooks } from './hooks.ts'
 import { ModelTimeoutError, StreamCutError, toModelFault } from './model-error.ts'
@@ -13,7 +13,7 @@ const longestDelayMs = 30_000
 /** A model that says so much before its first word is taken to have begun: what is held costs memory. */
 const mostHeld = 1_000
 
-export interface StreamSource {
+export interface ModelStreamSource {
   readonly modelCall: () => Promise<ModelCall>
   readonly agent: Pick<TurnAgent, 'timeout' | 'maxRetries'>
   readonly options: Pick<EngineOptions, 'modelRetries' | 'retryDelayMs'>
@@ -35,7 +35,7 @@ export class ModelFailure extends Error {
  * One model call, tried again with back-off as long as nothing of an answer has come, and never
  * after. It either ends with the model's own word that it is over, or with `enough`, or throws.
  */
-export async function openStream(run: StreamSource, onPart: OnPart): Promise<void> {
+export async function openStream(run: ModelStreamSource, onPart: OnPart): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const gate = createGate(onPart)
     try {
@@ -69,7 +69,7 @@ export async function openStream(run: StreamSource, onPart: OnPart): Promise<voi
 
 /** A model that says nothing for too long has failed, whether or not it lets itself be stopped. */
 async function withTimeLimit(
-  { agent, clock }: StreamSource,
+  { agent, clock }: ModelStreamSource,
   call: ModelCall,
   onPart: OnPart,
 ): Promise<void> {
@@ -120,7 +120,7 @@ function createGate(onPart: OnPart) {
   const gate = { hasBegun: false, hasFailed: false, isOver: false, isHandling: false, pass }
   return gate
 
-  function pass(part: ModelPart): Taken | Promise<Taken> {
+  function pass(part: ModelPart): PartResult | Promise<PartResult> {
     if (part.type === 'error') throw part.error
     const end = part.type === 'model-call-end' ? part.finishReason : undefined
     // Providers close a stream that was cut off in good order; only its last word tells.
@@ -136,20 +136,20 @@ function createGate(onPart: OnPart) {
     return gate.hasBegun ? deliverHeld(end !== undefined) : 'more'
   }
 
-  function deliver(part: ModelPart, isLast: boolean): Taken | Promise<Taken> {
+  function deliver(part: ModelPart, isLast: boolean): PartResult | Promise<PartResult> {
     gate.isHandling = true
     const verdict = onPart(part)
     if (typeof verdict !== 'string') return verdict.then((late) => settle(late, isLast))
     return settle(verdict, isLast)
   }
 
-  function settle(verdict: Taken, isLast: boolean): Taken {
+  function settle(verdict: PartResult, isLast: boolean): PartResult {
     gate.isHandling = false
     gate.isOver = isLast || verdict === 'enough'
     return gate.isOver ? 'enough' : 'more'
   }
 
-  async function deliverHeld(isLast: boolean): Promise<Taken> {
+  async function deliverHeld(isLast: boolean): Promise<PartResult> {
     for (const part of held) if ((await deliver(part, false)) === 'enough') return 'enough'
     return settle('more', isLast)
   }

@@ -19,7 +19,7 @@ const settledIn = (id: string): TurnEventBody => ({
   outcome: { state: 'succeeded', output: { kind: 'inline', value: 1 } },
 })
 
-/** What it does, in few words. */
+/** Summarizes the planned action. */
 function next(events: readonly TurnEventBody[], change: Partial<NextOptions> = {}): string {
   const action = planNext(turnOf(...events), { ...options, ...change })
   switch (action.kind) {

@@ -18,8 +18,8 @@ const toolbox = {
 }
 const at = 5
 
-/** What is said first, in few words. */
-function said(events: readonly TurnEventBody[]): readonly string[] {
+/** Summarizes the events that recovery appends first. */
+function recoveryOf(events: readonly TurnEventBody[]): readonly string[] {
   return planRecovery(turnOf(...events), toolbox, at).map((event) =>
     event.type === 'call-settled'
       ? `${event.callId} ${event.outcome.state}`
@@ -122,7 +122,7 @@ const cases: readonly Case[] = [
 
 describe.each(cases)('%s', (_, events, expected) => {
   it('[CR3] [CR4] [CR5] what is said of it', () => {
-    expect(said(events)).toEqual(expected)
+    expect(recoveryOf(events)).toEqual(expected)
   })
 
   it('[CR1] leaves no step open, and says nothing when it is repeated', () => {
@@ -136,9 +136,9 @@ describe.each(cases)('%s', (_, events, expected) => {
 
 describe('a step that had shown text', () => {
   it('[AG8] stays open, so that the model can carry on from it', () => {
-    expect(said(openStep(0, textEvents('Hal')))).toEqual([])
+    expect(recoveryOf(openStep(0, textEvents('Hal')))).toEqual([])
     expect(
-      said([
+      recoveryOf([
         ...endedStep(0, 'stop', callEvents('a', 'succeeded')),
         ...openStep(1, textEvents('Hal')),
       ]),
@@ -150,6 +150,6 @@ describe('a step that had shown text', () => {
       ...endedStep(0, 'tool-calls', callEvents('a', 'running', repeatable)),
       ...openStep(1, textEvents('Hal')),
     ]
-    expect(said(events)).toEqual(['step-abandoned'])
+    expect(recoveryOf(events)).toEqual(['step-abandoned'])
   })
 })

@@ -5,7 +5,7 @@ import { shownTextOf } from '../views/carry-on-words.ts'
 import type { Toolbox } from './tool-policy.ts'
 
 /** It was broken off after it had shown text, and before it had called a tool. */
-export const isResumable = (step: Step): boolean =>
+const isResumable = (step: Step): boolean =>
   step.status === 'open' &&
   step.parts.every(({ type }) => type !== 'call') &&
   shownTextOf(step).trim() !== ''

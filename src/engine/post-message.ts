@@ -22,7 +22,7 @@ import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from './recover.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { parseTitle, type ThreadScope } from './threads.ts'
 import { toGivenJson } from './to-json.ts'
 

@@ -4,6 +4,7 @@ import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../c
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { parseAnswers } from '../protocol/chat-body.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { decideCalls } from './decide.ts'
 import type { Engine, Work } from './engine.ts'
@@ -163,7 +164,7 @@ const knownTo =
   }
 
 /** Stores what people and the client's own tools said, as it stands in the message that came back. */
-async function takeAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+async function applyAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
   const { threadId, message, by = 'host' } = request
   if (!isJsonObject(message)) return
   const { decisions, outputs } = parseAnswers(message)
@@ -183,7 +184,7 @@ async function continueRecorded(
   // The host is going on already, and is not told to.
   engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
   try {
-    if (before?.role === 'assistant') await takeAnswers(engine, request)
+    if (before?.role === 'assistant') await applyAnswers(engine, request)
     return await beginContinuation(engine, threadId, turnId, before, workFor)
   } finally {
     engine.continuations.get(turnId)?.()
@@ -198,7 +199,7 @@ async function beginContinuation(
   before: Message | null,
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
-  for (;;) {
+  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq, ownerId } = latest
@@ -225,8 +226,7 @@ async function beginContinuation(
     if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
-    if (result.kind !== 'stale') {
-      throw new HoldfastError('store-failed', `The turn could not go on: ${result.kind}.`)
-    }
-  }
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('store-failed', `The turn could not go on: ${result.kind}.`)
+  })
 }

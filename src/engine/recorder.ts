@@ -25,7 +25,7 @@ import {
 /** Turns the parts of somebody's own loop into events, in whatever order and however often they come. */
 export interface Recorder {
   /** Pushes what follows from a part. What is given on, with our ids: not what was ignored or is held back. */
-  take(part: RecordedPart): Promise<readonly RecordedPart[]>
+  record(part: RecordedPart): Promise<readonly RecordedPart[]>
   /** The stream is over: what was held back is pushed. */
   end(): readonly RecordedPart[]
 }
@@ -59,7 +59,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   /** Calls whose arguments are arriving, by the stream's id. */
   const streaming = new Map<string, CallId>()
   /** Failed with their call: the stream says it once more. */
-  const toldFailed = new Set<CallId>()
+  const shownFailed = new Set<CallId>()
   /** Of the provider's own calls the last result of a step is the result: the SDK does not say which are rough. */
   const provisional = new Map<CallId, Result>()
   /** What was said of calls before they were whole. */
@@ -140,7 +140,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     return toEvent({ type: 'call-decided', callId: call.id, decision })
   }
 
-  const takeCall = (part: SdkCall): readonly RecordedPart[] => {
+  const recordCallOf = (part: SdkCall): readonly RecordedPart[] => {
     const known = translator.find(part.toolCallId)
     const isSame =
       known !== undefined &&
@@ -165,12 +165,12 @@ export function createRecorder(parts: RecorderParts): Recorder {
       const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
       const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
       events.push(toEvent({ type: 'call-settled', callId, outcome }))
-      toldFailed.add(callId)
+      shownFailed.add(callId)
     }
     return push(events) ? [{ ...part, toolCallId: callId }] : []
   }
 
-  const takeOfCall = async (part: CallPart): Promise<readonly RecordedPart[]> => {
+  const recordCallPart = async (part: CallPart): Promise<readonly RecordedPart[]> => {
     const id = 'toolCall' in part ? part.toolCall.toolCallId : part.toolCallId
     const call = translator.find(id)
     if (call === undefined || call.state === 'streaming') {
@@ -179,23 +179,23 @@ export function createRecorder(parts: RecorderParts): Recorder {
     }
     switch (part.type) {
       case 'tool-approval-request':
-        return takeQuestion(part, call)
+        return recordApprovalRequest(part, call)
       case 'tool-approval-response':
-        return takeAnswer(part, call)
+        return recordApprovalAnswer(part, call)
       case 'tool-output-denied':
-        return takeDenial(part, call)
+        return recordDenial(part, call)
       default:
-        return takeResult(part, call)
+        return recordResult(part, call)
     }
   }
 
-  const takeResult = async (
+  const recordResult = async (
     part: Result | ToolError,
     call: Call,
   ): Promise<readonly RecordedPart[]> => {
     const given: Result | ToolError = { ...part, toolCallId: call.id }
     // The stream says again what its call was recorded with.
-    if (part.type === 'tool-error' && toldFailed.delete(call.id)) return [given]
+    if (part.type === 'tool-error' && shownFailed.delete(call.id)) return [given]
     const decided =
       call.state === 'awaiting-approval' ? [await decide(call, 'accepted', parts.by)] : []
     if (given.type === 'tool-error') provisional.delete(call.id)
@@ -213,15 +213,22 @@ export function createRecorder(parts: RecorderParts): Recorder {
     for (const part of results) push(translator.translate(part))
   }
 
-  const takeQuestion = async (part: Question, call: Call): Promise<readonly RecordedPart[]> => {
+  const recordApprovalRequest = async (
+    part: Question,
+    call: Call,
+  ): Promise<readonly RecordedPart[]> => {
     if (!push(translator.translate(part))) return []
     const answer = answers.get(call.id)
     const asked = translator.find(part.toolCall.toolCallId)
-    const more = answer === undefined || asked === undefined ? [] : await takeAnswer(answer, asked)
+    const more =
+      answer === undefined || asked === undefined ? [] : await recordApprovalAnswer(answer, asked)
     return [withCall(part, call.id), ...more]
   }
 
-  const takeAnswer = async (part: Answer, call: Call): Promise<readonly RecordedPart[]> => {
+  const recordApprovalAnswer = async (
+    part: Answer,
+    call: Call,
+  ): Promise<readonly RecordedPart[]> => {
     if (call.state === 'ready') {
       answers.set(call.id, part)
       return []
@@ -233,7 +240,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     return push([decided]) ? [withCall(part, call.id)] : []
   }
 
-  const takeDenial = async (part: Denial, call: Call): Promise<readonly RecordedPart[]> => {
+  const recordDenial = async (part: Denial, call: Call): Promise<readonly RecordedPart[]> => {
     if (call.state === 'awaiting-approval') push([await decide(call, 'rejected', parts.by)])
     else if (isOpenCall(call)) {
       const outcome = { state: 'denied', cause: 'denied' } as const
@@ -242,7 +249,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     return [{ ...part, toolCallId: call.id }]
   }
 
-  const take = async (part: RecordedPart): Promise<readonly RecordedPart[]> => {
+  const record = async (part: RecordedPart): Promise<readonly RecordedPart[]> => {
     switch (part.type) {
       case 'start-step':
         if (streaming.size > 0) return [part]
@@ -283,10 +290,10 @@ export function createRecorder(parts: RecorderParts): Recorder {
       }
       case 'tool-call': {
         await reserve(part.toolCallId)
-        const given = [...takeCall(part)]
+        const given = [...recordCallOf(part)]
         const waiting = early.get(part.toolCallId) ?? []
         early.delete(part.toolCallId)
-        for (const said of waiting) given.push(...(await takeOfCall(said)))
+        for (const said of waiting) given.push(...(await recordCallPart(said)))
         if (streaming.size === 0) endStep()
         return given
       }
@@ -295,7 +302,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       case 'tool-approval-request':
       case 'tool-approval-response':
       case 'tool-output-denied':
-        return takeOfCall(part)
+        return recordCallPart(part)
       case 'data':
         push([toEvent({ type: 'item-added', item: { ...part, data: toJson(part.data) } })])
         return [part]
@@ -314,7 +321,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   }
 
   return {
-    take,
+    record,
     end() {
       settleProvisional()
       const given: RecordedPart[] = []

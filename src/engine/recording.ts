@@ -92,12 +92,12 @@ export function startRecording(parts: RecordingParts): Recorded {
       if (over !== null) {
         // The answer is over here, whatever the loop would go on to say; it is told by its stream being closed (ST4a).
         closeSource(iterator)
-        if (over.rest !== null) held.push(...(await recorder.take(over.rest)))
+        if (over.rest !== null) held.push(...(await recorder.record(over.rest)))
         said = { finishReason: 'length', isAborted: false, limit: over.limit }
         break
       }
       const part = read.value
-      for (const given of await recorder.take(part)) held.push(given)
+      for (const given of await recorder.record(part)) held.push(given)
       if (part.type === 'abort') said = { ...said, isAborted: true }
       if (part.type === 'error') said = { ...said, fault: { error: part.error } }
       if (part.type === 'finish') said = { ...said, finishReason: part.finishReason ?? 'other' }

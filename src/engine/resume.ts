@@ -3,7 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { noModel } from './run.ts'
 
 export type ContinueResult =

@@ -1,6 +1,6 @@
 import { admitEvents } from '../core/admit-events.ts'
-import type { NewTurnEvent, TurnEvent } from '../core/event.ts'
-import { foldOn, foldTurn, numberEvents } from '../core/fold-turn.ts'
+import { type NewTurnEvent, numberEvents, type TurnEvent } from '../core/event.ts'
+import { foldOn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallEvent } from '../core/lifecycle.ts'
@@ -89,10 +89,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let inFlight: readonly NewTurnEvent[] = []
   const notifications = createDeferredNotifications(clock, () => flush !== null)
 
-  const take = (): readonly NewTurnEvent[] => {
+  const drain = (): readonly NewTurnEvent[] => {
     cancelTimer?.()
     cancelTimer = null
-    return buffer.take()
+    return buffer.drain()
   }
 
   const expect = (): Turn => foldOn(turn, [...inFlight, ...buffer.peek()])
@@ -207,10 +207,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       // second returns while its events are still in flight with the first (CL3).
       while (writing.current !== null) await writing.current
       if (broken !== null) throw broken
-      const taken = take()
-      if (taken.length === 0) return
-      await begin(taken, async () => {
-        while (!(await write(taken, { kind: 'hold', fence })));
+      const drained = drain()
+      if (drained.length === 0) return
+      await begin(drained, async () => {
+        while (!(await write(drained, { kind: 'hold', fence })));
       })
     },
 
@@ -228,11 +228,11 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if (broken !== null) throw broken
       const planned = plan(expect())
       if (planned === null) return false
-      const taken = take()
-      const events = [...taken, ...planned]
+      const drained = drain()
+      const events = [...drained, ...planned]
       const kind = finish === 'go-on' ? 'hold' : 'release'
       const isStored = await begin(events, () => write(events, { kind, fence }))
-      if (!isStored) buffer.restore(taken)
+      if (!isStored) buffer.restore(drained)
       return isStored
     },
 
@@ -257,7 +257,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     },
 
     async reload() {
-      take()
+      drain()
       while (writing.current !== null) await writing.current
       const found = await store.findTurn(turnId)
       if (found === null || found.threadId !== threadId) {

@@ -5,7 +5,7 @@ import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { shownTextOf } from '../views/carry-on-words.ts'
 import { createAnswerMeter, type Overrun } from './answer-meter.ts'
-import type { OnPart, Taken } from './call-model.ts'
+import type { OnPart, PartResult } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from './hooks.ts'
 import { ModelFailure, openStream } from './open-stream.ts'
@@ -96,7 +96,7 @@ async function streamStep(
   // How the stream ends says whether these calls are as they were meant.
   const possiblyTruncated: { readonly part: SdkCall; readonly call: CallOrigin }[] = []
 
-  const onCall = async (part: SdkCall): Promise<Taken> => {
+  const onCall = async (part: SdkCall): Promise<PartResult> => {
     const call = translator.originOf(part)
     if (isPossiblyTruncated(part, streamed.get(part.toolCallId)))
       possiblyTruncated.push({ part, call })
@@ -119,7 +119,9 @@ async function streamStep(
       run.ledger.push(toEvent({ type: 'call-settled', callId, outcome }))
     }
   }
-  const onFinish = async (part: Extract<ModelPart, { type: 'model-call-end' }>): Promise<Taken> => {
+  const onFinish = async (
+    part: Extract<ModelPart, { type: 'model-call-end' }>,
+  ): Promise<PartResult> => {
     finishReason = toFinishReason(part.finishReason)
     usage = toUsage(part.usage)
     const providerMetadata = jsonObject(part.providerMetadata)
@@ -135,7 +137,7 @@ async function streamStep(
     return 'enough'
   }
   /** The answer is over here, whatever the model would go on to say; its stream is cancelled (ST4a). */
-  const onLimit = async (over: Overrun<Spoken>, part: Spoken): Promise<Taken> => {
+  const onLimit = async (over: Overrun<StreamedPart>, part: StreamedPart): Promise<PartResult> => {
     limit = over.limit
     finishReason = 'length'
     if (over.rest !== null) pushPart(over.rest)
@@ -152,7 +154,7 @@ async function streamStep(
     run.ledger.push(toEvent(withDefined({ type: 'step-ended', finishReason } as const, { model })))
     return 'enough'
   }
-  const pushPart = (part: Spoken): void => {
+  const pushPart = (part: StreamedPart): void => {
     for (const event of translator.translate(part)) run.ledger.push(event)
   }
   const pushText = (part: Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>): void => {
@@ -161,7 +163,7 @@ async function streamStep(
     if (block === undefined || !run.ledger.extend(block, part.text)) pushPart(part)
     bufferedChars += part.text.length
   }
-  const flushIfFull = (): Taken | Promise<Taken> => {
+  const flushIfFull = (): PartResult | Promise<PartResult> => {
     if (run.ledger.pending <= mostBuffered && bufferedChars <= mostBufferedChars) return 'more'
     bufferedChars = 0
     return run.ledger.commit().then(() => 'more')
@@ -224,7 +226,7 @@ async function streamStep(
 }
 
 /** All that a model says before its last word. */
-type Spoken = Exclude<ModelPart, { readonly type: 'model-call-end' }>
+type StreamedPart = Exclude<ModelPart, { readonly type: 'model-call-end' }>
 
 interface StreamedStep extends StepEnd {
   readonly limit: AnswerLimit | null

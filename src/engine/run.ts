@@ -113,10 +113,10 @@ interface BegunRun extends RunParts {
 }
 
 /** The agent of the turn, asked for now, for this run alone (AG1). */
-async function askAgent(begun: BegunRun): Promise<TurnAgent> {
+async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
   const { agents, place, reason, options, ledger, signal } = begun
   const choices = await storedChoices(options.choices, ledger.turn)
-  return agents.ask({ ...place, choices, reason }, signal)
+  return agents.resolve({ ...place, choices, reason }, signal)
 }
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
@@ -178,7 +178,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   let told: LifecycleNotifier | undefined
   try {
-    const agent = begun.agents.fixed ?? (await askAgent(begun))
+    const agent = begun.agents.fixed ?? (await resolveAgent(begun))
     begun.onAgent(agent)
     const run = createRun(begun, agent)
     begun.hooks.identify({

@@ -241,7 +241,7 @@ const isPublicForced =
 let found: Promise<SingleCall | undefined> | undefined
 
 /** The single-call layer, where this version of the SDK has one that does what is needed of it. Looked for once. */
-export function findSingleCall(): Promise<SingleCall | undefined> {
+function findSingleCall(): Promise<SingleCall | undefined> {
   const { experimental_streamLanguageModelCall } = sdk as Partial<typeof sdk>
   found ??= probe(isPublicForced ? undefined : experimental_streamLanguageModelCall)
   return found

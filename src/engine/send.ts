@@ -1,4 +1,4 @@
-import type { NewEvent } from '../core/event.ts'
+import { type NewEvent, numberEvents } from '../core/event.ts'
 import { foldThread } from '../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
@@ -17,7 +17,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { noModel } from './run.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -245,10 +245,7 @@ function toHistory({ seq, events, history }: Plan): Pick<Begin, 'history'> {
   if (history === null) return {}
   const { messages } = foldThread(
     { seq, messages: history },
-    events.map((event, index) => {
-      const at = seq + index + 1
-      return { kind: 'event', seq: at, event: { ...event, seq: at } }
-    }),
+    numberEvents(events, seq + 1).map((event) => ({ kind: 'event', seq: event.seq, event })),
   )
   return { history: messages }
 }

@@ -6,7 +6,7 @@ import { wait } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
 import { type Latest, readLatest } from './read-latest.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 
 export type StopResult = { readonly kind: 'stopped' | 'idle' | 'no-thread' }
 

@@ -10,7 +10,7 @@ import { sameJson } from '../views/same-json.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { toGivenJson } from './to-json.ts'
 
 /** Whose thread it has to be: another owner's is as if it were not there (HT2). */

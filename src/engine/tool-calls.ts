@@ -27,7 +27,7 @@ import { type MeterOptions, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
-import { retryWhileStale } from './retry-while-stale.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
 

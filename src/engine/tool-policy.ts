@@ -106,19 +106,19 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     Object.hasOwn(record, name) ? record[name] : undefined
   const find = (name: string): Tool | undefined => own(tools as Record<string, Tool>, name)
   const policyOf = (name: string): ToolPolicy => own(policies, name) ?? {}
-  const givenTo = (name: string): unknown =>
+  const rawContextOf = (name: string): unknown =>
     find(name)?.contextSchema !== undefined || Object.hasOwn(toolsContext, name)
       ? own(toolsContext, name)
       : context
   const contextOf = (name: string): unknown => {
     const schema = find(name)?.contextSchema
-    return schema === undefined ? givenTo(name) : fitContext(name, schema, givenTo(name))
+    return schema === undefined ? rawContextOf(name) : fitContext(name, schema, rawContextOf(name))
   }
 
   return {
     tools: withSchemas(tools),
     contextOf,
-    contexts: Object.fromEntries(Object.keys(tools).map((name) => [name, givenTo(name)])),
+    contexts: Object.fromEntries(Object.keys(tools).map((name) => [name, rawContextOf(name)])),
     find,
     policyOf,
     isExecutable: (name) => typeof find(name)?.execute === 'function',
@@ -133,11 +133,11 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         policyOf(call.name).approval !== undefined ||
         toolApproval !== undefined ||
         find(call.name)?.needsApproval !== undefined
-      return hasRule ? ask(call) : { kind: 'free' }
+      return hasRule ? callPolicy(call) : { kind: 'free' }
     },
   }
 
-  async function ask(call: ToolCallToJudge): Promise<ApprovalVerdict> {
+  async function callPolicy(call: ToolCallToJudge): Promise<ApprovalVerdict> {
     const { approval } = policyOf(call.name)
     if (approval !== undefined) {
       const asks =
@@ -146,7 +146,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
           : approval === 'always'
       return { kind: asks ? 'ask' : 'free' }
     }
-    const status = await askSdk(call)
+    const status = await callToolApproval(call)
     if (status !== undefined) return toVerdict(status)
     const needs = find(call.name)?.needsApproval
     const asks =
@@ -154,7 +154,7 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
     return { kind: asks ? 'ask' : 'free' }
   }
 
-  async function askSdk(call: ToolCallToJudge): Promise<ToolApprovalStatus> {
+  async function callToolApproval(call: ToolCallToJudge): Promise<ToolApprovalStatus> {
     if (toolApproval === undefined) return undefined
     const { name: toolName, input, scope } = call
     if (typeof toolApproval === 'function') {

@@ -36,7 +36,7 @@ export interface PartTranslator {
   readonly step: number
 }
 
-export type SdkText = Extract<SdkPart, { readonly type: 'text-delta' | 'reasoning-delta' }>
+type SdkText = Extract<SdkPart, { readonly type: 'text-delta' | 'reasoning-delta' }>
 export type SdkCall = Extract<SdkPart, { readonly type: 'tool-call' }>
 
 export interface TranslatorOptions {
@@ -280,7 +280,7 @@ function toProgress(output: unknown, maxChars: number): Json | undefined {
 
 /** What came of a call, or so far. */
 type SdkEnd = Extract<SdkPart, { readonly type: 'tool-result' | 'tool-error' }>
-export type SdkToolError = Extract<SdkPart, { readonly type: 'tool-error' }>
+type SdkToolError = Extract<SdkPart, { readonly type: 'tool-error' }>
 type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
 type Source = Extract<SdkPart, { readonly type: 'source' }>
 

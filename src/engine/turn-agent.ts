@@ -42,7 +42,7 @@ export interface AgentSource {
   /** Whether there can be anybody who answers. */
   readonly canAnswer: boolean
   /** Rejects with an `AgentFault`, or as `signal` says if that is aborted. */
-  readonly ask: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
+  readonly resolve: (scope: TurnScope, signal?: AbortSignal) => TurnAgent | Promise<TurnAgent>
 }
 
 /** The host's `agent` threw, took too long, or gave something that is none (AG1). `cause`: why. */
@@ -63,9 +63,9 @@ export function createAgentSource(
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.models.length > 0, ask: () => fixed }
+    return { fixed, canAnswer: fixed.models.length > 0, resolve: () => fixed }
   }
-  const ask = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
+  const resolve = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
     const cancel = clock.after(timeoutMs, () =>
       over.reject(new Error(`The agent took longer than ${timeoutMs} ms.`)),
@@ -84,7 +84,7 @@ export function createAgentSource(
       signal?.removeEventListener('abort', onAbort)
     }
   }
-  return { fixed: undefined, canAnswer: true, ask }
+  return { fixed: undefined, canAnswer: true, resolve }
 }
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]

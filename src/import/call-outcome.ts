@@ -10,7 +10,7 @@ import {
   type UnsuccessfulCall,
 } from '../views/wording.ts'
 import { fieldOf, flagOf, readFlag, textOf, valueOf } from './old-fields.ts'
-import type { Mend, OldCall } from './old-message.ts'
+import type { ReportMend, OldCall } from './old-message.ts'
 
 /** How a call ended, or that it did not, and what else is known of it. */
 export type ReadOutcome = Pick<
@@ -31,7 +31,7 @@ export type Given = { readonly value: Json } | undefined
 
 type Approval = 'free' | 'pending' | 'rejected'
 type Content = 'none' | 'empty' | 'value' | 'error'
-export type OutcomeVerdict =
+type OutcomeVerdict =
   | 'open'
   | 'waiting'
   | 'denied'
@@ -45,7 +45,7 @@ export type OutcomeVerdict =
  * stands there as its result. `free` is a call that was accepted, or that nobody had to decide on, or
  * of which the data does not say. `cut`: `isComplete` is false. This is the only place that knows.
  */
-export const verdicts: Readonly<
+const verdicts: Readonly<
   Record<Approval, Readonly<Record<'whole' | 'cut', Readonly<Record<Content, OutcomeVerdict>>>>>
 > = {
   free: {
@@ -70,7 +70,7 @@ export function judgeCall(
   given: Given,
   marks: CallMarks,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const value = given?.value
   const error = given === undefined ? undefined : errorOf(value)
@@ -155,7 +155,7 @@ export const failureOf = (error: string | undefined, result: Json | undefined): 
 })
 
 /** An error as a text: the text itself, or what an object calls its message. */
-export function readErrorValue(value: Json | undefined): string | undefined {
+function readErrorValue(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || value === false || value === '') return undefined
   if (typeof value === 'string') return value
   return (
@@ -180,7 +180,7 @@ const validatedWords: ReadonlyMap<string, Validated> = new Map([
 ])
 
 /** As a word, or as the boolean that it was before there were words. `null`: nobody decided. */
-export function readValidated(value: Json | undefined, mend: Mend): Validated | undefined {
+function readValidated(value: Json | undefined, mend: ReportMend): Validated | undefined {
   if (value === undefined || value === null || value === '') return undefined
   const flag = readFlag(value)
   if (flag !== undefined) return flag ? 'accepted' : 'rejected'
@@ -197,7 +197,7 @@ export const toWord = (text: string): string =>
   (text.trim().toLowerCase().split('.').at(-1) ?? '').replaceAll(/[\s-]+/g, '_')
 
 /** The marks that a call, a row or an annotation has. */
-export function readMarks(object: JsonObject, mend: Mend): CallMarks {
+export function readMarks(object: JsonObject, mend: ReportMend): CallMarks {
   return withDefined(
     {},
     {
@@ -231,7 +231,7 @@ const statusWords: ReadonlyMap<string, Status> = new Map([
 ])
 
 /** What a call says of itself, in the words and flags that apps have used. */
-export function readCallStatus(call: JsonObject): Status | undefined {
+function readCallStatus(call: JsonObject): Status | undefined {
   const status = statusWords.get(toWord(textOf(call, 'status', 'state') ?? ''))
   if (status !== undefined) return status
   const success = flagOf(call, 'success')
@@ -245,7 +245,7 @@ export function readStatusOutcome(
   name: string,
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const status = readCallStatus(call)
   const { validated, isComplete } = readMarks(call, mend)
@@ -285,7 +285,7 @@ export function readChatOutcome(
   name: string,
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): ReadOutcome {
   const error = readErrorValue(fieldOf(call, 'error'))
   const known = error === undefined ? undefined : readErrorText(error, at)

@@ -12,10 +12,10 @@ import {
   partListOf,
   textOf,
 } from './old-fields.ts'
-import type { Mend, OldPart, OldStep, OldTurn } from './old-message.ts'
+import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
 
 /** A message with `toolCalls` beside its content, and with commentary in either or in both (LE3). */
-export function readCommentaryMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+export function readCommentaryMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   // `projectChatMessage` keeps them apart: there the content is the answer, whatever it begins with.
   const content = textOf(message, 'content') || textOfParts(partListOf(message))
   const calls = callListOf(message, callLists, mend)
@@ -63,7 +63,7 @@ function toSteps(
   calls: readonly JsonObject[],
   at: number,
   isExact: boolean,
-  mend: Mend,
+  mend: ReportMend,
 ): readonly OldStep[] {
   const steps: { parts: OldPart[]; index?: number }[] = []
   let before = ''

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callLists, listOf, partListOf, textOf } from './old-fields.ts'
-import { hasStoredTools } from './tools-used.ts'
+import { hasStoredTools } from './ui-message.ts'
 
 export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'entities'
 

@@ -15,7 +15,7 @@ import {
   parseJsonText,
   textOf,
 } from './old-fields.ts'
-import type { Mend, OldCall } from './old-message.ts'
+import type { ReportMend, OldCall } from './old-message.ts'
 import { entityOf } from './old-names.ts'
 
 export interface EntityRowRead {
@@ -44,7 +44,7 @@ export interface EntityResult {
 export type EntityCallRead = Omit<OldCall, 'outcome'> & { readonly marks: CallMarks }
 
 /** A row with camel-case or snake-case names, with JSON or the text of it; or why it is none. */
-export function readEntityRow(row: Json, index: number, mend: Mend): EntityRowRead | string {
+export function readEntityRow(row: Json, index: number, mend: ReportMend): EntityRowRead | string {
   if (!isJsonObject(row)) return 'It is not an object.'
   const kind = entityOf(row)
   if (kind === undefined) {
@@ -117,11 +117,11 @@ function fallbackText(content: Json | undefined, kind: EntityKind): string {
   return kind === 'AI_TOOL' || /^\s*(?:\{\s*\}|\[\s*\]|"")\s*$/.test(text) ? '' : text
 }
 
-function readCall(call: JsonObject, isExact: boolean, mend: Mend): EntityCallRead {
+function readCall(call: JsonObject, isExact: boolean, mend: ReportMend): EntityCallRead {
   return { ...readCallHead(call, isExact), marks: readMarks(call, mend) }
 }
 
-function readResult(row: JsonObject, body: Json, mend: Mend): EntityResult {
+function readResult(row: JsonObject, body: Json, mend: ReportMend): EntityResult {
   const inside = isJsonObject(body) ? body : {}
   const callId =
     idOf(inside, 'toolCallId', 'tool_call_id') ?? idOf(row, 'toolCallId', 'tool_call_id')

@@ -1,12 +1,11 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { OldCall, OldMessage, OldStep, OldTurn } from './old-message.ts'
 import { judgeCall } from './call-outcome.ts'
+import { type EntityCallRead, type EntityRowRead, readEntityRow } from './entity-rows.ts'
 import { unnamed } from './old-call.ts'
-import { type EntityCallRead, readEntityRow, type EntityRowRead } from './entity-rows.ts'
-import type { Report } from './report.ts'
+import type { OldCall, OldMessage, OldStep, OldTurn, Report } from './old-message.ts'
 import { readUserMessage } from './user-message.ts'
-import { mapInSteps, type Work } from './work.ts'
+import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
 /** What stands in a list, and where. */
 export interface ListedValue {
@@ -56,7 +55,7 @@ export function* readEntityRows(
   /** Nothing of the list stands before them. */
   areFirst: boolean,
   report: Report,
-): Work<OldThread> {
+): PausableWork<OldThread> {
   const orphans: Orphan[] = []
   const read: EntityRowRead[] = []
   for (const { index, value } of values) {

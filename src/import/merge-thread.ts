@@ -4,10 +4,15 @@ import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
 import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
-import { hasEnded, type OldCall, type OldMessage, type OldTurn } from './old-message.ts'
-import type { Report } from './report.ts'
+import {
+  hasEnded,
+  type OldCall,
+  type OldMessage,
+  type OldTurn,
+  type Report,
+} from './old-message.ts'
 import { textOfStep } from './steps.ts'
-import type { Work } from './work.ts'
+import type { PausableWork } from './pausable-work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {
@@ -41,7 +46,7 @@ export function* mergeThread(
   read: readonly NamedMessage[],
   { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
-): Work<MergedThread> {
+): PausableWork<MergedThread> {
   const places = findPlaces(stored, read)
   const entries: MergedMessage[] = stored.map(({ id, message }) => ({
     ...{ id, message, index: -1, fate: 'kept', isRead: false },

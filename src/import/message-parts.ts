@@ -2,7 +2,13 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
 import { idOf, objectOf, textOf } from './old-fields.ts'
-import { hasEnded, type MessagePart, type Mend, type OldCall, type OldText } from './old-message.ts'
+import {
+  hasEnded,
+  type MessagePart,
+  type ReportMend,
+  type OldCall,
+  type OldText,
+} from './old-message.ts'
 import {
   findOpenCall,
   type InvocationContext,
@@ -157,7 +163,7 @@ function readSource(source: JsonObject, type: string): ReadPart {
  */
 export function mergeRepeatedCalls<Part extends MessagePart>(
   parts: readonly Part[],
-  mend: Mend,
+  mend: ReportMend,
 ): readonly Part[] {
   const merged: Part[] = []
   const places = new Map<string, number[]>()

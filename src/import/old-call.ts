@@ -1,6 +1,7 @@
 import type { CallInput } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { Validated } from '../views/call-words.ts'
 import {
   type CallMarks,
   denied,
@@ -23,7 +24,7 @@ import {
   textOf,
   valueOf,
 } from './old-fields.ts'
-import { hasEnded, type Mend, type MessagePart, type OldCall } from './old-message.ts'
+import { hasEnded, type ReportMend, type MessagePart, type OldCall } from './old-message.ts'
 
 /** The name of a tool. It is shown, stored and compared, so what no database takes is replaced. */
 export function readToolName(object: JsonObject): string {
@@ -74,7 +75,7 @@ export function readCallHead(
 export function readChatCall(
   call: JsonObject,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
   isExact = isOurCall(call),
 ): OldCall {
   const date = (...names: readonly string[]) => readOldDate(fieldOf(call, ...names))
@@ -92,7 +93,7 @@ export function readChatCall(
 }
 
 /** An entry of `tools_used`. What is there has run; some apps kept no more than that. */
-export function readUsedTool(entry: JsonObject, at: number, mend: Mend): OldCall {
+export function readUsedTool(entry: JsonObject, at: number, mend: ReportMend): OldCall {
   const head = readCallHead(entry)
   const read = readStatusOutcome(head.name, entry, at, mend)
   if (read.outcome !== 'open' || textOf(entry, 'status', 'state') !== undefined) {
@@ -107,11 +108,11 @@ export interface InvocationContext {
   /** Written by `projectVercelMessage`, which never writes arguments as JSON text. */
   readonly isExact: boolean
   readonly at: number
-  readonly mend: Mend
+  readonly mend: ReportMend
 }
 
 /** Of messages that nobody annotated. */
-export const plainContext = (at: number, mend: Mend): InvocationContext => ({
+export const plainContext = (at: number, mend: ReportMend): InvocationContext => ({
   marksOf: () => ({}),
   isExact: false,
   at,
@@ -168,7 +169,7 @@ export interface ToolAnswer {
 }
 
 /** A message of the role `tool`: one result, as OpenAI has it, or a list of them, as the AI SDK has. */
-export function readToolMessage(message: JsonObject, mend: Mend): readonly ToolAnswer[] {
+export function readToolMessage(message: JsonObject, mend: ReportMend): readonly ToolAnswer[] {
   const content = fieldOf(message, 'content')
   if (idOf(message, 'tool_call_id', 'toolCallId') !== undefined || !Array.isArray(content)) {
     return [readToolResult({ ...message, result: toValue(content) })]
@@ -221,3 +222,22 @@ function readEnd(part: JsonObject): ToolAnswer['end'] {
 /** The place of the last open call of that id; -1 if there is none. */
 export const findOpenCall = (parts: readonly MessagePart[], callId: string | undefined): number =>
   parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))
+
+/** What a stream says of a call beside its result. */
+export interface OldCallNote {
+  readonly toolCallId: string
+  /** Absent: nobody decided, or it is not said. */
+  readonly validated: Validated | undefined
+  /** False: what became of the call is not whole. */
+  readonly isComplete: boolean
+}
+
+/** What an annotation of AI SDK 4 says of a call; null for one about something else. */
+export function readCallNote(item: Json): OldCallNote | null {
+  if (!isJsonObject(item)) return null
+  const toolCallId = idOf(item, 'toolCallId', 'tool_call_id')
+  if (toolCallId === undefined) return null
+  const { validated, isComplete } = readMarks(item, () => {})
+  const isAboutIt = validated !== undefined || isComplete !== undefined || 'validated' in item
+  return isAboutIt ? { toolCallId, validated, isComplete: isComplete !== false } : null
+}

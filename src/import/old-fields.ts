@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { furthestMs } from '../views/iso-date.ts'
-import type { Mend } from './old-message.ts'
+import type { ReportMend } from './old-message.ts'
 
 /** The first of these fields that is there; old data spells one thing in several ways. */
 export function fieldOf(object: JsonObject, ...names: readonly string[]): Json | undefined {
@@ -28,17 +28,17 @@ export function idOf(object: JsonObject, ...names: readonly string[]): string | 
 }
 
 export function objectOf(object: JsonObject, ...names: readonly string[]): JsonObject | undefined {
-  const value = unpack(fieldOf(object, ...names))
+  const value = decodeColumn(fieldOf(object, ...names))
   return isJsonObject(value) ? value : undefined
 }
 
 export function listOf(object: JsonObject, ...names: readonly string[]): readonly Json[] {
-  const value = unpack(fieldOf(object, ...names))
+  const value = decodeColumn(fieldOf(object, ...names))
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
 /** A dump of a table has its JSON columns as text. */
-export const unpack = (value: Json | undefined): Json | undefined =>
+export const decodeColumn = (value: Json | undefined): Json | undefined =>
   typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJsonText(value) : value
 
 export function parseJsonText(text: string): Json | undefined {
@@ -75,10 +75,10 @@ export const callLists = ['toolCalls', 'tool_calls'] as const
 export function callListOf(
   object: JsonObject,
   names: readonly [string, ...string[]],
-  mend: Mend,
+  mend: ReportMend,
 ): readonly JsonObject[] {
   return listOf(object, ...names).flatMap((item, index) => {
-    const call = unpack(item)
+    const call = decodeColumn(item)
     if (isJsonObject(call)) return [call]
     mend(`${names[0]}[${index}]: It is no call: it was left out.`)
     return []
@@ -106,7 +106,7 @@ export function dateOf(object: JsonObject): number | undefined {
 }
 
 /** Says of a date that it cannot be read. */
-export function checkDate(object: JsonObject, mend: Mend): void {
+export function checkDate(object: JsonObject, mend: ReportMend): void {
   const date = fieldOf(object, ...dateFields)
   if (date === undefined || dateOf(object) !== undefined) return
   mend(`Its date ${JSON.stringify(date).slice(0, 80)} cannot be read: it was left out.`)

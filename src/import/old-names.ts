@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
 import { toWord } from './call-outcome.ts'
-import { fieldOf, flagOf, textOf, unpack } from './old-fields.ts'
+import { fieldOf, flagOf, textOf, decodeColumn } from './old-fields.ts'
 
-export type OldRole = 'user' | 'system' | 'assistant' | 'tool'
+type OldRole = 'user' | 'system' | 'assistant' | 'tool'
 
 const roleWords: ReadonlyMap<string, OldRole> = new Map([
   ...['user', 'human', 'customer', 'client'].map((word) => [word, 'user'] as const),
@@ -56,7 +56,7 @@ export function toKnownNames(value: JsonObject): JsonObject {
     if (entity !== undefined) found.entity = entity
     if (role !== undefined) found.role = role
   }
-  const metadata = unpack(message.metadata)
+  const metadata = decodeColumn(message.metadata)
   if (metadata !== undefined && metadata !== message.metadata) found.metadata = metadata
   return Object.keys(found).length === 0 ? message : { ...message, ...found }
 }
@@ -78,7 +78,7 @@ function findRole(message: JsonObject): string | undefined {
 function unwrap(value: JsonObject): JsonObject {
   if (['role', 'entity', 'content', 'parts'].some((name) => value[name] != null)) return value
   for (const name of ['message', 'data', 'msg'] as const) {
-    const inner = unpack(value[name])
+    const inner = decodeColumn(value[name])
     if (!isJsonObject(inner)) continue
     if (!['role', 'content', 'parts', 'entity'].some((field) => inner[field] != null)) continue
     const { [name]: _, ...rest } = value

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../core/json.ts'
 import { findOrder } from './order.ts'
-import { runWork } from './work.ts'
+import { runToEnd } from './pausable-work.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 const at = (second: number) => new Date(1_700_000_000_000 + second * 1_000).toISOString()
@@ -23,7 +23,7 @@ const call = (id: string) => ({ toolCalls: [{ id, name: 'search', arguments: '{}
 const result = (id: string) => ({ content: { tool_call_id: id, content: 1 } })
 
 const orderOf = (values: readonly Json[], pages?: readonly number[]) => {
-  const { places, basis, isGuess } = runWork(findOrder(values, pages))
+  const { places, basis, isGuess } = runToEnd(findOrder(values, pages))
   const ids = places.map((place) => (values[place] as { readonly id: string }).id)
   return { ids, basis, isGuess }
 }

@@ -1,7 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { callLists, dateOf, idOf, listOf, objectOf, partListOf, unpack } from './old-fields.ts'
+import {
+  callLists,
+  dateOf,
+  idOf,
+  listOf,
+  objectOf,
+  partListOf,
+  decodeColumn,
+} from './old-fields.ts'
 import { entityOf, roleOf } from './old-names.ts'
-import { mapInSteps, type Work } from './work.ts'
+import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
 /** Where a list was found to begin, and on what grounds. */
 export interface FoundOrder {
@@ -38,7 +46,7 @@ interface Item {
 export function* findOrder(
   values: readonly Json[],
   pages: readonly number[] = [],
-): Work<FoundOrder> {
+): PausableWork<FoundOrder> {
   const items = yield* toItems(values, pages)
   const given = items.map(({ place }) => place)
   if (items.length < 2) return { places: given, basis: 'given', isGuess: false }
@@ -105,7 +113,7 @@ interface Cost {
   readonly against: number
 }
 
-function* costOf(items: readonly Item[]): Work<Cost> {
+function* costOf(items: readonly Item[]): PausableWork<Cost> {
   const first = items.find(({ kind }) => kind !== 'other')
   let shape = first === undefined || first.kind === 'user' ? 0 : weights.beginning
   let against = 0
@@ -199,7 +207,10 @@ function withDates(items: readonly Item[]): readonly Dated[] {
 const isSameOrder = (left: readonly Item[], right: readonly Item[]): boolean =>
   left.every((item, index) => item === right[index])
 
-function* toItems(values: readonly Json[], pages: readonly number[]): Work<readonly Item[]> {
+function* toItems(
+  values: readonly Json[],
+  pages: readonly number[],
+): PausableWork<readonly Item[]> {
   const rankOf = findRanks(values)
   const items = yield* mapInSteps(values, (value, place): Item => {
     const at = { place, page: pages[place] ?? 0, nth: place }
@@ -241,19 +252,19 @@ function readShape(value: JsonObject): Shape {
     case 'tool':
       return { ...plain, kind: 'result', answers: answeredIn(value) }
     case 'assistant':
-      return { ...plain, kind: isOpenCall(value) ? 'calls' : 'answer', calls }
+      return { ...plain, kind: hasUnansweredCall(value) ? 'calls' : 'answer', calls }
     default:
       return plain
   }
 }
 
 /** A message of a model has calls without a word on what became of them: the results come after it. */
-const isOpenCall = (value: JsonObject): boolean =>
+const hasUnansweredCall = (value: JsonObject): boolean =>
   listOf(value, ...callLists).some((call) => isJsonObject(call) && 'function' in call) ||
   partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
 
 function callIdsOf(value: JsonObject): readonly string[] {
-  const content = unpack(value.content)
+  const content = decodeColumn(value.content)
   const lists = [value, ...(isJsonObject(content) ? [content] : [])]
   return [...lists.flatMap((from) => listOf(from, ...callLists)), ...partListOf(value)].flatMap(
     (call) => {

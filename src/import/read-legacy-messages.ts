@@ -1,13 +1,12 @@
 import type { NewEvent } from '../core/event.ts'
+import { deepestValue } from '../core/json-depth.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import { noCall, type OldThread } from './entity-turns.ts'
-import { createIdKeeper, type IsTaken } from './import-ids.ts'
-import { createMessageNamer, toUnits } from './import-units.ts'
+import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './import-units.ts'
+import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
 import { toKnownNames } from './old-names.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
-import { createReport, type Failed, type Mended, type Report } from './report.ts'
-import { toJson } from './to-json.ts'
-import { mapInSteps, runWork, type Work } from './work.ts'
+import { mapInSteps, runToEnd, type PausableWork } from './pausable-work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -32,14 +31,14 @@ export function readLegacyMessages(
   options: LegacyOptions,
 ): LegacyReading {
   const report = createReport()
-  const thread = runWork(readOldMessages(messages, options, report))
+  const thread = runToEnd(readOldMessages(messages, options, report))
   for (const { index } of thread.orphans) report.fail(index, noCall)
   const ids = createIdKeeper(options.threadId, options.isTaken)
   const mendAt = (index: number) => (what: string) => report.mend(index, what)
   const namer = createMessageNamer(ids)
   const named = thread.messages.map((message) => namer.name(message, mendAt(message.index)))
   const place = { at: options.at, ids, replyTo: null, isFollowed: false, mendAt }
-  const units = runWork(toUnits(named, place))
+  const units = runToEnd(toUnits(named, place))
   const { mended, guessed, failed } = report
   const calls = units.reduce((sum, { states }) => sum + states.length, 0)
   const counts = { messages: units.length, calls }
@@ -51,11 +50,57 @@ export function* readOldMessages(
   messages: readonly unknown[],
   options: ListOptions,
   report: Report,
-): Work<OldThread> {
+): PausableWork<OldThread> {
   const values = yield* mapInSteps(messages, (message, index): Json => {
     const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
-    const value = toJson(message, cut) ?? null
+    const value = toPlainJson(message, cut) ?? null
     return isJsonObject(value) ? toKnownNames(value) : value
   })
   return yield* readMessages(values, options, report)
+}
+
+/**
+ * What a JSON text of the value would hold. Data that was read from a file is JSON already; data
+ * that a program hands over may have dates, holes and `undefined` in it. `undefined`: nothing. What
+ * is nested too deep for anything else to walk through is cut off, and `onCut` is told.
+ */
+function toPlainJson(value: unknown, onCut: () => void = () => {}): Json | undefined {
+  return convert(value, 0, onCut)
+}
+
+function convert(value: unknown, depth: number, onCut: () => void): Json | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      // Minus zero and the numbers that are none do not survive being written.
+      return Number.isFinite(value) ? value + 0 : null
+    case 'bigint':
+      return value.toString()
+    case 'object':
+      return value === null ? null : convertContainer(value, depth, onCut)
+    default:
+      return undefined
+  }
+}
+
+function convertContainer(value: object, depth: number, onCut: () => void): Json {
+  if (depth >= deepestValue) {
+    onCut()
+    return null
+  }
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? null : value.toISOString()
+  }
+  if (Array.isArray(value)) {
+    return Array.from(value, (item) => convert(item, depth + 1, onCut) ?? null)
+  }
+  // `fromEntries` makes a property of `__proto__` where an assignment would run its setter.
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]): readonly (readonly [string, Json])[] => {
+      const json = convert(item, depth + 1, onCut)
+      return json === undefined ? [] : [[key, json]]
+    }),
+  )
 }

@@ -22,16 +22,14 @@ import {
   unnamed,
 } from './old-call.ts'
 import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
-import type { Mend, OldMessage, OldTurn } from './old-message.ts'
+import type { ReportMend, OldMessage, OldTurn, Report } from './old-message.ts'
 import { roleOf } from './old-names.ts'
 import { findOrder } from './order.ts'
-import type { Report } from './report.ts'
 import { addListedCalls } from './steps.ts'
-import { readToolsUsedMessage } from './tools-used.ts'
-import { readUiMessage } from './ui-message.ts'
+import { readToolsUsedMessage, readUiMessage } from './ui-message.ts'
 import { readUserMessage } from './user-message.ts'
 import { readInvocations, readVercelMessage } from './vercel-message.ts'
-import type { Work } from './work.ts'
+import type { PausableWork } from './pausable-work.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
@@ -48,7 +46,7 @@ export function* readMessages(
   values: readonly Json[],
   { format, at, isOrdered, pages }: ListOptions,
   report: Report,
-): Work<OldThread> {
+): PausableWork<OldThread> {
   const repeats = findRepeats(values)
   for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
@@ -64,7 +62,7 @@ export function* readMessages(
   /** Results came last: what the model says next is of the same turn. */
   let goesOn = false
   let rows: ListedValue[] = []
-  const readRows = function* (): Work<void> {
+  const readRows = function* (): PausableWork<void> {
     const read = yield* readEntityRows(rows, at, placed.length === 0, report)
     for (const message of read.messages) placed.push(message)
     for (const orphan of read.orphans) orphans.push(orphan)
@@ -111,7 +109,7 @@ function* putInOrder(
   values: readonly Json[],
   pages: readonly number[] | undefined,
   report: Report,
-): Work<readonly number[]> {
+): PausableWork<readonly number[]> {
   const found = yield* findOrder(
     kept.map((index) => values[index] as Json),
     pages === undefined ? undefined : kept.map((index) => pages[index] ?? 0),
@@ -212,7 +210,7 @@ function readMessage(
   value: Json,
   format: Exclude<LegacyFormat, 'entities'> | 'auto',
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): OldMessage | string {
   if (!isJsonObject(value)) return 'It is not an object.'
   checkDate(value, mend)
@@ -223,10 +221,15 @@ function readMessage(
   }
   const own = format === 'auto' ? detectFormat(value) : format
   const date = dateOf(value) ?? at
-  return addCallsBeside(readTurn(value, own, date, mend), value, own, date, mend)
+  return addCallsBeside(readTurnMessage(value, own, date, mend), value, own, date, mend)
 }
 
-function readTurn(message: JsonObject, format: LegacyFormat, at: number, mend: Mend): OldTurn {
+function readTurnMessage(
+  message: JsonObject,
+  format: LegacyFormat,
+  at: number,
+  mend: ReportMend,
+): OldTurn {
   switch (format) {
     case 'ui':
       return readUiMessage(message, at, mend)
@@ -249,7 +252,7 @@ function addCallsBeside(
   message: JsonObject,
   format: LegacyFormat,
   at: number,
-  mend: Mend,
+  mend: ReportMend,
 ): OldTurn {
   let { steps } = turn
   if (format !== 'vercel') {

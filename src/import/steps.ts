@@ -11,7 +11,7 @@ import {
  * Where a message without marks has its steps. `loose`: what is said after a call begins the next
  * one. `exact`: as `projectVercelMessage` writes them, extras first, then one text, then the calls.
  */
-export type StepRule = 'loose' | 'exact'
+type StepRule = 'loose' | 'exact'
 
 export function toSteps(parts: readonly MessagePart[], rule: StepRule): readonly OldStep[] {
   const isMarked = rule === 'loose' && parts.some((part) => part.type === 'step-start')

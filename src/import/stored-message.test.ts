@@ -1,14 +1,13 @@
-import { runWork } from './work.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyOldMessages } from '../../test/support/any-old-messages.ts'
-import { isTurn, type Message } from '../core/message.ts'
 import { messagesOf } from '../../test/support/messages-of.ts'
+import { isTurn, type Message } from '../core/message.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
-import { createIdKeeper } from './import-ids.ts'
-import { toUnits } from './import-units.ts'
+import { createIdKeeper, toUnits } from './import-units.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 import { isImported, toOldMessage } from './stored-message.ts'
+import { runToEnd } from './pausable-work.ts'
 
 /** The same thread, made from what is stored of it. */
 function writtenAgain(messages: readonly Message[]): readonly Message[] {
@@ -19,7 +18,7 @@ function writtenAgain(messages: readonly Message[]): readonly Message[] {
   const mendAt = () => () => {
     throw new Error('There is nothing to mend in what is stored.')
   }
-  const units = runWork(toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt }))
+  const units = runToEnd(toUnits(named, { at: 0, ids, replyTo: null, isFollowed: false, mendAt }))
   return messagesOf(units.flatMap(({ events }) => events))
 }
 

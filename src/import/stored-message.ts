@@ -2,7 +2,7 @@ import type { Call, CallOutcome } from '../core/call.ts'
 import { isOpenCall } from '../core/call.ts'
 import { callsOf, isTurn, type Message, type Part, type Step, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { OldCall, OldDecision, OldMessage, OldPart, OldStep, OldTurn } from './old-message.ts'
+import type { OldCall, ReadDecision, OldMessage, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { importer } from './turn-events.ts'
 
 /**
@@ -71,7 +71,7 @@ function toOldCall(call: Call): OldCall {
   )
 }
 
-function toDecision({ kind, feedback, automatic }: OldDecision): OldDecision {
+function toDecision({ kind, feedback, automatic }: ReadDecision): ReadDecision {
   return withDefined({ kind }, { feedback, automatic })
 }
 

@@ -10,10 +10,10 @@ import {
 } from './call-outcome.ts'
 import { readArguments, readToolName } from './old-call.ts'
 import { fieldOf, flagOf, idOf, objectOf, textOf, valueOf } from './old-fields.ts'
-import type { Mend, OldCall, OldDecision } from './old-message.ts'
+import type { ReportMend, OldCall, ReadDecision } from './old-message.ts'
 
 /** A tool part of AI SDK 5–7, `tool-<name>` or `dynamic-tool`, or an artifact of that type. */
-export function readToolPart(part: JsonObject, at: number, mend: Mend): OldCall {
+export function readToolPart(part: JsonObject, at: number, mend: ReportMend): OldCall {
   const type = textOf(part, 'type') ?? ''
   const isDynamic = type === 'dynamic-tool'
   const name = readToolName(isDynamic ? part : { name: type.slice('tool-'.length) })
@@ -99,7 +99,7 @@ function readInput(part: JsonObject): CallInput {
 
 type State = ReadOutcome & Pick<OldCall, 'needsApproval'>
 
-function readState(part: JsonObject, at: number, mend: Mend): State {
+function readState(part: JsonObject, at: number, mend: ReportMend): State {
   const approval = objectOf(part, 'approval')
   const decision = approval === undefined ? undefined : readDecision(approval)
   const asked = approval === undefined ? {} : ({ needsApproval: true } as const)
@@ -132,14 +132,14 @@ function readState(part: JsonObject, at: number, mend: Mend): State {
 }
 
 /** A part that has lost its state, or never had one: by what else it says. */
-function readStatelessEnd(part: JsonObject, at: number, mend: Mend): ReadOutcome {
+function readStatelessEnd(part: JsonObject, at: number, mend: ReportMend): ReadOutcome {
   const error = fieldOf(part, 'errorText', 'error')
   const name = (textOf(part, 'type') ?? '').slice('tool-'.length)
   return readStatusOutcome(name, error === undefined ? part : { ...part, error }, at, mend)
 }
 
 /** A newer message denies too, and then nobody decided: only the reason tells the two apart. */
-function deny(decision: OldDecision | undefined, at: number): State {
+function deny(decision: ReadDecision | undefined, at: number): State {
   const feedback = decision?.feedback
   const known = feedback === undefined ? undefined : readErrorText(feedback, at)
   if (known !== undefined && known.decision === undefined && known.outcome.state === 'denied') {
@@ -148,7 +148,7 @@ function deny(decision: OldDecision | undefined, at: number): State {
   return { ...denied(feedback), decision: { ...decision, kind: 'rejected' } }
 }
 
-function readDecision(approval: JsonObject): OldDecision | undefined {
+function readDecision(approval: JsonObject): ReadDecision | undefined {
   const approved = flagOf(approval, 'approved')
   if (approved === undefined) return undefined
   return withDefined({ kind: approved ? 'accepted' : 'rejected' } as const, {

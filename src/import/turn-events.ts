@@ -8,12 +8,12 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
 import { toPartialMetadata } from '../views/result-value.ts'
-import type { Mend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
+import type { ReportMend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
 export const importer = 'import'
 
-export interface TurnPlace {
+export interface TurnEventsOptions {
   readonly turnId: MessageId
   readonly replyTo: MessageId | null
   readonly at: number
@@ -21,11 +21,11 @@ export interface TurnPlace {
   readonly isFollowedByUser: boolean
   /** Gives the next call of the turn its id. */
   readonly nextCallId: (old: string | undefined) => CallId
-  readonly mend: Mend
+  readonly mend: ReportMend
 }
 
 /** An old turn as the events that a turn of today leaves: it has ended, and nothing in it is open. */
-export function toTurnEvents(old: OldTurn, place: TurnPlace): readonly NewTurnEvent[] {
+export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly NewTurnEvent[] {
   const events: NewTurnEvent[] = []
   const add = (body: TurnEventBody, at: number = place.at) => {
     events.push({ ...body, turnId: place.turnId, at })
@@ -106,7 +106,7 @@ const needsDecision = ({ input, decision, outcome, startedAt, needsApproval }: O
 
 const isAccepted = ({ decision }: OldCall): boolean => decision?.kind === 'accepted'
 
-function addOutcome(call: OldCall, callId: CallId, place: TurnPlace, add: Add): void {
+function addOutcome(call: OldCall, callId: CallId, place: TurnEventsOptions, add: Add): void {
   const { startedAt, endedAt } = call
   if (call.decision !== undefined && needsDecision(call)) {
     const at =
@@ -135,7 +135,10 @@ function addOutcome(call: OldCall, callId: CallId, place: TurnPlace, add: Add): 
 }
 
 /** `undefined`: the end of the turn closes it. */
-function outcomeOf(call: OldCall, { isFollowedByUser, mend }: TurnPlace): CallOutcome | undefined {
+function outcomeOf(
+  call: OldCall,
+  { isFollowedByUser, mend }: TurnEventsOptions,
+): CallOutcome | undefined {
   if (call.outcome === 'waiting' && isFollowedByUser) {
     mend(`Nobody decided on the call of ${call.name} before the next message: it is denied.`)
     return { state: 'denied', cause: 'superseded' }
@@ -162,7 +165,10 @@ function endOf(step: OldStep, hasCalls: boolean): TurnEventBody {
   return { type: 'step-ended', finishReason }
 }
 
-function seeEnding({ steps, isComplete }: OldTurn, { isFollowedByUser }: TurnPlace): TurnEnding {
+function seeEnding(
+  { steps, isComplete }: OldTurn,
+  { isFollowedByUser }: TurnEventsOptions,
+): TurnEnding {
   const last = steps.findLast((step) => step.flaw !== 'draft')
   const hasAnswer =
     last?.parts.every((part) => part.type !== 'call') === true &&

@@ -1,14 +1,23 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { addMissingContent, toSteps } from './steps.ts'
-import { dateOf, fieldOf, idOf, objectOf, partListOf, textOf } from './old-fields.ts'
-import type { Mend, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { readParts } from './message-parts.ts'
-import { plainContext } from './old-call.ts'
+import { plainContext, readUsedTool } from './old-call.ts'
+import {
+  dateOf,
+  fieldOf,
+  idOf,
+  listOf,
+  objectOf,
+  partListOf,
+  textOf,
+  decodeColumn,
+} from './old-fields.ts'
+import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
+import { addListedCalls, addMissingContent, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
-export function readUiMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+export function readUiMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   const parts = partListOf(message)
   const read = readParts(
     parts.filter((part) => !isNote(part)),
@@ -66,4 +75,58 @@ function readNote(part: Json | undefined): TurnEnding | undefined {
     default:
       return undefined
   }
+}
+
+const usedLists = ['tools_used', 'toolsUsed'] as const
+
+/** Whether the metadata of a message has the parts or the tools that the message itself lacks. */
+export function hasStoredTools(message: JsonObject): boolean {
+  const metadata = objectOf(message, 'metadata')
+  if (usedLists.some((name) => Array.isArray(decodeColumn(message[name])))) return true
+  return (
+    metadata !== undefined &&
+    ['parts', ...usedLists].some((name) => Array.isArray(decodeColumn(metadata[name])))
+  )
+}
+
+/**
+ * A message whose own parts are text only, while its metadata has them whole, or says which tools ran
+ * (LE2). Either may be there without the other.
+ */
+export function readToolsUsedMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
+  const metadata = objectOf(message, 'metadata') ?? {}
+  const { parts: _parts, tools_used: _used, toolsUsed: _usedToo, ...rest } = metadata
+  const { metadata: _, ...plain } = message
+  const turn = readUiMessage({ ...plain, parts: fullerParts(message) }, at, mend)
+  const listed = [
+    ...usedLists.flatMap((name) => listOf(metadata, name)),
+    ...usedLists.flatMap((name) => listOf(message, name)),
+  ]
+  const used = listed
+    .flatMap((entry, index) => toEntry(entry, index, mend))
+    .map((entry) => readUsedTool(entry, at, mend))
+  return withDefined(
+    { ...turn, steps: addListedCalls(turn.steps, used) },
+    { metadata: Object.keys(rest).length === 0 ? undefined : rest },
+  )
+}
+
+/** The message's own parts, unless only those in the metadata have more than text. */
+function fullerParts(message: JsonObject): readonly Json[] {
+  const own = listOf(message, 'parts')
+  const stored = listOf(objectOf(message, 'metadata') ?? {}, 'parts')
+  if (own.length === 0) return stored
+  return own.every(isText) && stored.some((part) => !isText(part)) ? stored : own
+}
+
+const isText = (part: Json): boolean =>
+  isJsonObject(part) && (part.type === 'text' || part.type === 'step-start')
+
+/** Some apps kept no more than the names. */
+function toEntry(value: Json, index: number, mend: ReportMend): readonly JsonObject[] {
+  const entry = decodeColumn(value)
+  if (isJsonObject(entry)) return [entry]
+  if (typeof entry === 'string' && entry.trim() !== '') return [{ tool: entry }]
+  mend(`metadata.tools_used[${index}]: It is no tool: it was left out.`)
+  return []
 }

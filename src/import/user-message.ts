@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { dateOf, fieldOf, idOf, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
-import type { Mend, OldUserMessage } from './old-message.ts'
+import type { ReportMend, OldUserMessage } from './old-message.ts'
 
 const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
 
@@ -10,7 +10,7 @@ const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
 export function readUserMessage(
   message: JsonObject,
   role: OldUserMessage['role'],
-  mend: Mend,
+  mend: ReportMend,
 ): OldUserMessage {
   const own = partListOf(message)
   const { parts: stored, ...rest } = objectOf(message, 'metadata') ?? {}
@@ -36,7 +36,7 @@ function addContent(parts: readonly UserPart[], content: Json | undefined): read
 
 const fileTypes: ReadonlySet<unknown> = new Set(['file', 'image', 'image_url'])
 
-function readUserPart(part: Json, index: number, mend: Mend): readonly UserPart[] {
+function readUserPart(part: Json, index: number, mend: ReportMend): readonly UserPart[] {
   if (isJsonObject(part)) {
     const text = textOf(part, 'text')
     if (part.type === 'text' && text !== undefined) return [{ type: 'text', text }]
@@ -48,7 +48,7 @@ function readUserPart(part: Json, index: number, mend: Mend): readonly UserPart[
   return []
 }
 
-function readAttachment(value: Json, where: string, mend: Mend): readonly UserPart[] {
+function readAttachment(value: Json, where: string, mend: ReportMend): readonly UserPart[] {
   const file = isJsonObject(value) ? readFile(value) : undefined
   if (file !== undefined) return [{ type: 'file', ...file }]
   mend(`${where}: It is no file: it was left out.`)
@@ -59,12 +59,12 @@ export type ReadFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'
 
 /** A file or a picture in any spelling. `undefined`: there is neither an address nor bytes. */
 export function readFile(file: JsonObject): ReadFile | undefined {
-  const told = textOf(file, 'mediaType', 'contentType', 'mimeType')
+  const stated = textOf(file, 'mediaType', 'contentType', 'mimeType')
   const bytes = textOf(file, 'data', 'image')
   const address = textOf(file, 'url') ?? textOf(objectOf(file, 'image_url') ?? {}, 'url')
-  const url = address ?? (bytes === undefined ? undefined : toUrl(bytes, told))
+  const url = address ?? (bytes === undefined ? undefined : toUrl(bytes, stated))
   if (url === undefined) return undefined
-  const mediaType = told ?? /^data:([^;,]+)/i.exec(url)?.[1] ?? guessOf(file)
+  const mediaType = stated ?? /^data:([^;,]+)/i.exec(url)?.[1] ?? guessOf(file)
   return withDefined({ mediaType, url }, { filename: textOf(file, 'filename', 'name') })
 }
 

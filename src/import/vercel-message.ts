@@ -13,13 +13,13 @@ import {
   objectOf,
   partListOf,
   textOf,
-  unpack,
+  decodeColumn,
 } from './old-fields.ts'
-import type { Mend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
+import type { ReportMend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
 import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 4, with or without parts (LE1). */
-export function readVercelMessage(message: JsonObject, at: number, mend: Mend): OldTurn {
+export function readVercelMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   const id = idOf(message, 'id')
   const annotations = annotationsOf(message).filter(isJsonObject)
   const own = annotations.findLast(
@@ -87,9 +87,12 @@ function partsOf(message: JsonObject): readonly Json[] {
 
 /** An annotation may be the JSON text of one. */
 const annotationsOf = (message: JsonObject): readonly Json[] =>
-  listOf(message, 'annotations').map((mark) => unpack(mark) ?? mark)
+  listOf(message, 'annotations').map((mark) => decodeColumn(mark) ?? mark)
 
-function marksFinder(annotations: readonly JsonObject[], mend: Mend): InvocationContext['marksOf'] {
+function marksFinder(
+  annotations: readonly JsonObject[],
+  mend: ReportMend,
+): InvocationContext['marksOf'] {
   const marks = new Map<string, CallMarks>()
   for (const mark of annotations) {
     const id = idOf(mark, 'toolCallId', 'tool_call_id')

@@ -28,7 +28,7 @@ export async function withReply(
   const sdk = sdkOf(url)
   const isOld = oneOf(url, 'protocol', ['data-stream', 'ui-message-stream']) === 'data-stream'
   inFlight.admit(ownerId)
-  const onClose = followers.take(ownerId)
+  const onClose = followers.acquire(ownerId)
   const meter = inFlight.meterOf(ownerId)
   const gate = reads.gateOf(ownerId)
   let isOpen = false

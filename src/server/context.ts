@@ -60,7 +60,7 @@ export function basePathOf(request: Request, url: URL, { basePath }: HandlerOpti
 /** How many of something each owner has open in this process. */
 export interface OwnerCounter {
   /** Refuses with 429 over the limit; the returned function gives the place back, once. */
-  take(ownerId: string): () => void
+  acquire(ownerId: string): () => void
 }
 
 function createOwnerCounter(
@@ -71,7 +71,7 @@ function createOwnerCounter(
   const counts = new Map<string, number>()
   let total = 0
   return {
-    take(ownerId) {
+    acquire(ownerId) {
       const count = counts.get(ownerId) ?? 0
       if (count >= limit) {
         throw new ApiError(429, 'too-many', `You have ${count} ${what} open, which is the most.`)

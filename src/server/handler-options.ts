@@ -1,5 +1,3 @@
-import type { LifecycleEvent } from '../engine/hooks.ts'
-
 /** What `createHandler` takes. Everything is optional; a name that is not here, or a value out of range, is an error. */
 export interface HandlerOptions {
   /**
@@ -133,5 +131,3 @@ export interface RequestRecord {
   /** Only for a 5xx. */
   readonly error?: unknown
 }
-
-export type ServerEvent = RequestRecord | LifecycleEvent

@@ -19,8 +19,8 @@ export function createInFlight(
   limits: Pick<Limits, 'unreadBytesPerOwner' | 'unreadBytes'>,
   onRelease: () => void,
 ): InFlight {
-  const all = createTally()
-  const owners = new Map<string, Tally>()
+  const all = createByteCounter()
+  const owners = new Map<string, ByteCounter>()
   const bytesOf = (ownerId: string) => owners.get(ownerId)?.bytes ?? 0
   const isOwnerFull = (ownerId: string) => bytesOf(ownerId) >= limits.unreadBytesPerOwner
   return {
@@ -40,7 +40,7 @@ export function createInFlight(
       !isOwnerFull(ownerId) && (all.bytes < limits.unreadBytes || bytesOf(ownerId) === 0),
     meterOf: (ownerId) => ({
       hold(piece) {
-        const own = owners.get(ownerId) ?? createTally()
+        const own = owners.get(ownerId) ?? createByteCounter()
         owners.set(ownerId, own)
         own.hold(piece)
         all.hold(piece)
@@ -56,11 +56,11 @@ export function createInFlight(
   }
 }
 
-interface Tally extends ByteMeter {
+interface ByteCounter extends ByteMeter {
   readonly bytes: number
 }
 
-function createTally(): Tally {
+function createByteCounter(): ByteCounter {
   const pieces = new Map<Uint8Array, number>()
   let bytes = 0
   return {

@@ -84,7 +84,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
   checkOptions('createRecordingProxy', own, proxyRules)
   const options = checkHandlerOptions(others, 'createRecordingProxy')
   const context = createServerContext(holdfast, options)
-  const ask = asking ?? fetch
+  const fetchBackend = asking ?? fetch
   const forward = forwardHeaders ?? defaultForwardHeaders
   return (request) =>
     answer(request, options, async (answering) => {
@@ -99,12 +99,12 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
         checkText(chat, context.limits.textChars)
         const { recorded, sent } = await toRecord(context, route, chat)
         const { store } = holdfast
-        const backend = askLater(async () => {
+        const backend = fetchLater(async () => {
           const forwarded =
             history === 'client'
               ? body
               : await toBackendBody({ store, body, chat, sdk: sdkOf(url) })
-          const response = await ask(
+          const response = await fetchBackend(
             new Request(target, {
               method: 'POST',
               headers: toBackendHeaders(request.headers, forward),
@@ -190,12 +190,12 @@ interface Backend {
 }
 
 /** The backend is asked only once the message is stored, and not at all if it was refused. */
-function askLater(ask: () => Promise<ReadableStream<StreamChunk>>): Backend {
+function fetchLater(fetchBackend: () => Promise<ReadableStream<StreamChunk>>): Backend {
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
   const opened = Promise.withResolvers<Response | null>()
   const open = async () => {
     try {
-      const chunks = await ask()
+      const chunks = await fetchBackend()
       opened.resolve(null)
       return chunks.getReader()
     } catch (error) {

@@ -13,24 +13,24 @@ const lookEveryMs = 250
 /** One timer for all streams, and none while there are none: a write that hangs can tell nobody itself. */
 export function createSavingWatch({ saving }: Pick<Holdfast, 'saving'>): SavingWatch {
   const listeners = new Set<(note: SavingNote) => void>()
-  let told = saving()
+  let sent = saving()
   let timer: ReturnType<typeof setInterval> | undefined
   const look = () => {
     const now = saving()
-    if (now === told) return
-    told = now
+    if (now === sent) return
+    sent = now
     for (const listener of [...listeners]) listener(savingNoteOf(now))
   }
   return {
     watch(listener) {
       if (listeners.size === 0) {
-        told = saving()
+        sent = saving()
         timer = setInterval(look, lookEveryMs)
       }
       // Whoever is alike to another must not leave for it.
       const own = (note: SavingNote) => listener(note)
       listeners.add(own)
-      if (told === 'interrupted') own(savingNoteOf(told))
+      if (sent === 'interrupted') own(savingNoteOf(sent))
       return () => {
         listeners.delete(own)
         if (listeners.size === 0) clearInterval(timer)

@@ -1,4 +1,4 @@
-import { readCallNote } from '../import/call-note.ts'
+import { readCallNote } from '../import/old-call.ts'
 import {
   createDataStreamReader,
   type DataStreamReaderOptions,

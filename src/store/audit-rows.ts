@@ -50,7 +50,7 @@ export interface AuditTables<Key> {
     readonly callId: CallId
     readonly turnSeq: Seq | null
     readonly name: string
-    readonly life: CallLifecycle
+    readonly lifecycle: CallLifecycle
     readonly input: string | null
     readonly output: string | null
     readonly modelOutput: string | null
@@ -210,7 +210,7 @@ function toAuditEvents<Key>(
 const toAuditCall = (row: AuditTables<unknown>['calls']): AuditCall => ({
   callId: row.callId,
   name: row.name,
-  life: row.life,
+  lifecycle: row.lifecycle,
   input: judgeJson(row.input),
   output: judgeJson(row.output),
   modelOutput: judgeJson(row.modelOutput),

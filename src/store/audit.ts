@@ -91,7 +91,7 @@ export type JsonColumn = 'none' | 'json' | 'broken'
 export interface AuditCall {
   readonly callId: CallId
   readonly name: string
-  readonly life: CallLifecycle
+  readonly lifecycle: CallLifecycle
   readonly input: JsonColumn
   readonly output: JsonColumn
   readonly modelOutput: JsonColumn
@@ -124,7 +124,7 @@ export type RowChange =
   | {
       readonly kind: 'set-call'
       readonly callId: CallId
-      readonly life?: CallLifecycle
+      readonly lifecycle?: CallLifecycle
       readonly dropsOutput?: true
       /** Columns that are not JSON become JSON strings of their text. */
       readonly quotes?: readonly ('input' | 'output' | 'modelOutput')[]
@@ -136,7 +136,7 @@ export type RowChange =
       /** Its order among the calls of its turn, as `planCommit` numbers them. */
       readonly seq: Seq
       readonly name: string
-      readonly life: CallLifecycle
+      readonly lifecycle: CallLifecycle
       readonly input: string | null
     }
   | { readonly kind: 'remove-call'; readonly callId: CallId }

@@ -1,6 +1,6 @@
 import type { ThreadId } from '../core/ids.ts'
-import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
-import type { AppendResult, ChangeNotification } from './store.ts'
+import { type Append, type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
+import type { AppendResult, ChangeNotification, Store } from './store.ts'
 
 /**
  * Writes a group in one transaction. Where the database refuses a row (an id is in use), nothing of the
@@ -46,4 +46,12 @@ export function changedThreads(
     changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
   }
   return [...changed.values()]
+}
+
+/** One append by itself, for writers that have no group to share a flush with: repairs, imports, tests. */
+export async function commitAppend(store: Store, append: Append): Promise<AppendResult> {
+  const planned = planCommit(append)
+  if ('kind' in planned) return planned
+  const [result] = await store.commit([planned])
+  return result ?? { kind: 'busy' }
 }

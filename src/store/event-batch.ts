@@ -91,8 +91,8 @@ export type OutputOf = (callId: CallId) => StoredOutput | undefined
 /** The call whose result the event tells of. */
 export function resultOf(body: Json | undefined): CallId | null {
   if (!isJsonObject(body)) return null
-  const tellsResult = body.type === 'call-settled' || body.type === 'call-resolved'
-  return tellsResult && typeof body.callId === 'string' ? body.callId : null
+  const hasResult = body.type === 'call-settled' || body.type === 'call-resolved'
+  return hasResult && typeof body.callId === 'string' ? body.callId : null
 }
 
 export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly LedgerEvent[] =>

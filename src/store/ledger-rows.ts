@@ -145,7 +145,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
       const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
-      const { count, ids, bytes } = takeBytes(sizes, results, maxBytes)
+      const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
       const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
       return {
@@ -176,7 +176,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         .sort((left, right) => left.seq - right.seq)
       const within = all.slice(0, limit)
       const sizes = within.map((change) => change.measure(rows))
-      const { count, ids } = takeBytes(sizes, results, maxBytes)
+      const { count, ids } = fitBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
       const { seq, incarnation } = rows.thread
@@ -208,7 +208,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq } = read.thread
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, turn: readTurn(row, rows) }
+      return { threadId, ownerId, seq, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(
@@ -221,7 +221,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
       for (const row of rows.messages) {
-        const turn = readTurn(row, rows)
+        const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
           if (call.id === callId) return { threadId, ownerId, seq, turn, call }
         }
@@ -250,7 +250,7 @@ const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
   omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
 
 /** The first, and those after it that fit; with the calls whose results are still to be read. */
-function takeBytes(
+function fitBytes(
   sizes: readonly Measured[],
   results: ResultMode,
   maxBytes: number,
@@ -308,11 +308,11 @@ function indexRows(rows: LedgerRows): IndexedRows {
 }
 
 function readMessageRow(row: MessageRow, rows: IndexedRows): Message {
-  return row.role === 'assistant' ? readTurn(row, rows) : toUserMessage(readUserRow(row))
+  return row.role === 'assistant' ? foldTurnRows(row, rows) : toUserMessage(readUserRow(row))
 }
 
 /** A turn is its snapshot, if it has one, and the events since. */
-function readTurn(row: MessageRow, rows: IndexedRows): Turn {
+function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
   const events = rows
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
@@ -321,7 +321,7 @@ function readTurn(row: MessageRow, rows: IndexedRows): Turn {
 }
 
 /** The turn as of its snapshot; before its first event if it has none. */
-export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
   const { id, seq, at: createdAt, body, bodySeq } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)

@@ -17,7 +17,7 @@ export function createLocalNotifier(): LocalNotifier {
       if (notifications.length === 0 || listeners.size === 0) return
       for (const listener of [...listeners]) {
         queueMicrotask(() => {
-          if (listeners.has(listener)) tell(listener, notifications)
+          if (listeners.has(listener)) notify(listener, notifications)
         })
       }
     },
@@ -29,7 +29,7 @@ export function createLocalNotifier(): LocalNotifier {
   }
 }
 
-function tell(
+function notify(
   listener: (notification: ChangeNotification) => void,
   notifications: readonly ChangeNotification[],
 ): void {

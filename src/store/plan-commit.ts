@@ -1,6 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
-import { type Call, type CallOutput, isOpenState } from '../core/call.ts'
-import { isTurnEvent, type NewEvent, type TurnEvent } from '../core/event.ts'
+import type { Call, CallOutput } from '../core/call.ts'
+import { isTurnEvent, type NewEvent, numberEvents, type TurnEvent } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
@@ -8,6 +8,7 @@ import {
   type CallLifecycle,
   callTransition,
   isCallEvent,
+  isOpenLifecycle,
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
@@ -209,8 +210,6 @@ function findIllegal(
 }
 
 type Calls = Map<CallId, CallLifecycle>
-const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
-  lifecycle !== 'skipped' && isOpenState(lifecycle)
 
 function foldTurns(
   known: ReadonlyMap<MessageId, Turn>,
@@ -218,12 +217,11 @@ function foldTurns(
   first: Seq,
 ): ReadonlyMap<MessageId, Turn> {
   const own = new Map<MessageId, TurnEvent[]>()
-  for (const [index, event] of events.entries()) {
+  for (const event of numberEvents(events, first)) {
     if (!isTurnEvent(event)) continue
     const list = own.get(event.turnId)
-    const numbered = { ...event, seq: first + index }
-    if (list === undefined) own.set(event.turnId, [numbered])
-    else list.push(numbered)
+    if (list === undefined) own.set(event.turnId, [event])
+    else list.push(event)
   }
   const turns = new Map<MessageId, Turn>()
   for (const [id, list] of own) {

@@ -85,7 +85,7 @@ describe('[CR6] a repair', () => {
 
   it('[CR6] changes calls and messages, and writes new rows as the database names threads and turns', () => {
     const planned = plan([
-      { kind: 'set-call', callId, life: 'succeeded', quotes: ['input'] },
+      { kind: 'set-call', callId, lifecycle: 'succeeded', quotes: ['input'] },
       { kind: 'set-call', callId, dropsOutput: true },
       { kind: 'set-message', seq: 2, status: 'ended', isOpen: true },
       { kind: 'set-seq', seq: 9 },
@@ -96,7 +96,7 @@ describe('[CR6] a repair', () => {
     expect(planned.added.messages).toEqual([{ ...message, status: 'ended', is_sealed: false }])
     expect(planned.seq).toBe(9)
     const added = { kind: 'add-call', callId, turn, seq: 3, name: 'search', input: null } as const
-    expect(plan([{ ...added, life: 'failed' }, lost(4)], none, byPlace).added).toEqual({
+    expect(plan([{ ...added, lifecycle: 'failed' }, lost(4)], none, byPlace).added).toEqual({
       messages: [],
       calls: [
         {

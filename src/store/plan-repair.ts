@@ -146,18 +146,18 @@ function applyStep(
           ...row,
           ...Object.fromEntries(quoted),
           ...(step.dropsOutput === true ? { output: null, model_output: null } : {}),
-          ...(step.life === undefined ? {} : { life: step.life }),
+          ...(step.lifecycle === undefined ? {} : { life: step.lifecycle }),
         }
       })
     case 'add-call': {
-      const { callId: call_id, turn, seq, life, input } = step
+      const { callId: call_id, turn, seq, lifecycle, input } = step
       calls.put({
         ...ofThread,
         call_id,
         ...ofTurn(turn),
         seq,
         name: toText(step.name),
-        life,
+        life: lifecycle,
         input,
       })
       return undefined
@@ -183,14 +183,14 @@ function applyStep(
     }
     case 'set-event': {
       const { seq, at, payload } = step
-      const before = takeEventOut(events, seq)
+      const before = removeEvent(events, seq)
       const commit_seq = before?.['commit_seq'] ?? seq
       const mark = before?.['mark'] ?? ''
       events.put({ ...ofThread, seq, size: 1, commit_seq, mark, ...ofTurn(step.turn), at, payload })
       return before
     }
     case 'remove-event':
-      return takeEventOut(events, step.seq)
+      return removeEvent(events, step.seq)
     case 'set-seq':
     case 'record':
       return undefined
@@ -203,7 +203,7 @@ function applyStep(
  * Takes one event out of its row; the others of the batch get rows of their own. Returns the batch as it was,
  * so that the record has all of it, whatever could be put back.
  */
-function takeEventOut(events: TableDraft, seq: Seq): StoredRow | undefined {
+function removeEvent(events: TableDraft, seq: Seq): StoredRow | undefined {
   const row = events.get(seq) ?? findBatch(events, seq)
   if (row === undefined) return undefined
   const { seq: last, size, at, payload } = row as unknown as BatchColumns

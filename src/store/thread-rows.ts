@@ -134,9 +134,8 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
     ],
     calls: [
       ...rows.calls.filter(({ callId }) => !written.has(callId)),
-      ...commit.calls.map(({ turnSeq: _, lifecycle: life, ...row }) => ({
+      ...commit.calls.map(({ turnSeq: _, ...row }) => ({
         ...row,
-        life,
         outputBytes: row.output === null ? null : new TextEncoder().encode(row.output).length,
       })),
     ].sort((left, right) => left.seq - right.seq),

@@ -10,12 +10,12 @@ import { readStoredJson, readOutput, type StoredOutput } from './stored-output.t
 export interface CallRow extends StoredOutput {
   readonly callId: CallId
   readonly name: string
-  readonly life: CallLifecycle
+  readonly lifecycle: CallLifecycle
   readonly input: string | null
 }
 
 /** What a turn's row says besides its body. */
-export interface TurnPlace {
+export interface TurnRow {
   readonly id: MessageId
   readonly seq: Seq
   readonly bodySeq: Seq
@@ -42,7 +42,7 @@ function toPartBody(part: Part): object {
 }
 
 /** The turn as it was when it ended. A body that cannot be read still gives the calls that have rows (LG7). */
-export function readSnapshot(place: TurnPlace, body: string, rows: readonly CallRow[]): Turn {
+export function readSnapshot(place: TurnRow, body: string, rows: readonly CallRow[]): Turn {
   const value = readStoredJson(body)
   if (!isSnapshot(value)) return salvageTurn(place, rows)
   const byId = new Map(rows.map((row) => [row.callId, row]))
@@ -61,7 +61,7 @@ export function readSnapshot(place: TurnPlace, body: string, rows: readonly Call
   }
 }
 
-export type Snapshot = JsonObject & {
+type Snapshot = JsonObject & {
   readonly steps: readonly (JsonObject & { readonly parts: readonly JsonObject[] })[]
 }
 
@@ -95,7 +95,7 @@ function readInput(row: CallRow): CallInput {
   return value === undefined ? { kind: 'partial', text: row.input } : { kind: 'complete', value }
 }
 
-function salvageTurn(place: TurnPlace, rows: readonly CallRow[]): Turn {
+function salvageTurn(place: TurnRow, rows: readonly CallRow[]): Turn {
   const at = place.createdAt
   const parts = rows.map((row): Call => {
     const output = readOutput(row)

@@ -1,11 +1,10 @@
 import type { NewEvent } from '../core/event.ts'
 import type { ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import { createIdKeeper } from '../import/import-ids.ts'
-import { toUnits } from '../import/import-units.ts'
+import { createIdKeeper, toUnits } from '../import/import-units.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { commitAppend } from '../store/commit-append.ts'
-import { runWork } from '../import/work.ts'
+import { runToEnd } from '../import/pausable-work.ts'
+import { commitAppend } from '../store/commit-group.ts'
 import type { Store } from '../store/store.ts'
 
 /**
@@ -65,7 +64,7 @@ function toEvents(message: Message): readonly NewEvent[] {
     ...{ at, ids: createIdKeeper(id), replyTo: null, isFollowed: false },
     mendAt: () => () => {},
   }
-  const [unit] = runWork(toUnits([{ id, index: 0, message: old }], options))
+  const [unit] = runToEnd(toUnits([{ id, index: 0, message: old }], options))
   const events = unit?.events ?? []
   // What is not an import's must not look like one: nobody may rewrite it.
   return events.map((event) =>

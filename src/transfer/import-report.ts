@@ -1,5 +1,5 @@
 import type { CallState } from '../core/call.ts'
-import type { Failed, Mended } from '../import/report.ts'
+import type { Failed, Mended } from '../import/old-message.ts'
 
 /** What an import has to say: what it read, what it guessed and mended, what it could not read. */
 export interface ImportReport {
@@ -53,7 +53,7 @@ export function createReportWriter(
   const said = { guessed: [] as Mended[], mended: [] as Mended[] }
   const failed: Failed[] = []
   const unlisted = { guessed: 0, mended: 0, failed: 0 }
-  const say = (kind: 'guessed' | 'mended', where: string, what: string) => {
+  const note = (kind: 'guessed' | 'mended', where: string, what: string) => {
     if (said[kind].length < listed) said[kind].push({ where, what })
     else unlisted[kind]++
     onProblem({ kind, where, what })
@@ -68,8 +68,8 @@ export function createReportWriter(
       calls += states.length
       for (const state of states) callsByState[state] = (callsByState[state] ?? 0) + 1
     },
-    guess: (where, what) => say('guessed', where, what),
-    mend: (where, what) => say('mended', where, what),
+    guess: (where, what) => note('guessed', where, what),
+    mend: (where, what) => note('mended', where, what),
     fail(where, why) {
       if (failed.length < listed) failed.push({ where, why })
       else unlisted.failed++

@@ -5,8 +5,8 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import { noCall, type OldThread } from '../import/entity-turns.ts'
-import { createIdKeeper } from '../import/import-ids.ts'
 import {
+  createIdKeeper,
   createMessageNamer,
   isUser,
   type NamedMessage,
@@ -15,13 +15,14 @@ import {
 } from '../import/import-units.ts'
 import { type MergedMessage, mergeThread } from '../import/merge-thread.ts'
 import { callsIn } from '../import/merge-turn.ts'
+import { createReport, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
-import { createReport, type Report } from '../import/report.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { mapInSteps, type Work } from '../import/work.ts'
+import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
+import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
-import { cutUnits, type ImportWriter } from './import-writer.ts'
 import type { ReportWriter } from './import-report.ts'
+import { cutUnits, type ImportWriter } from './import-writer.ts'
 import { type Pacer, runPaced } from './pacer.ts'
 import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
@@ -62,22 +63,22 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   await writer.add({ threadId: session.id, where: intake.where, units })
 }
 
-const triesOfMerge = 3
+/** A merge reads the whole thread. */
+const mostMerges = 3
 
 /** Brings messages into a thread that has some already, from an import before or by its people. */
 export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
   await writer.flush()
-  for (let attempt = 1; ; attempt++) {
-    const said = createPlacedReport(write)
-    const outcome = await tryMerge(write, said)
-    if (outcome === 'stale' && attempt < triesOfMerge) continue
-    passOn(said, report)
-    session.hasWritten = true
-    const where = intake.where === '' ? 'thread' : intake.where
-    if (outcome === 'stale' || outcome === 'leased') report.fail(where, isBusy)
-    return
-  }
+  let said = createPlacedReport(write)
+  const outcome = await attemptWhileStale(() => {
+    said = createPlacedReport(write)
+    return tryMerge(write, said)
+  }, mostMerges)
+  passOn(said, report)
+  session.hasWritten = true
+  const where = intake.where === '' ? 'thread' : intake.where
+  if (outcome !== 'done') report.fail(where, isBusy)
 }
 
 export const isBusy = 'A turn of this thread is being produced. Import it when it is over.'
@@ -95,12 +96,12 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
     index < 0 ? undefined : said.mend(index, what)
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
-  const recall = mapInSteps(stored.messages, (message) => ({
+  const readBack = mapInSteps(stored.messages, (message) => ({
     id: message.id,
     message: toOldMessage(message),
     isImported: isImported(message),
   }))
-  const kept = await runPaced(recall, pace)
+  const kept = await runPaced(readBack, pace)
   for (const { message } of kept) {
     if (message.kind !== 'turn') continue
     for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
@@ -278,7 +279,10 @@ async function findForeign(
   }
 }
 
-function readList({ messages, format, at, intake }: ThreadWrite, said: Report): Work<OldThread> {
+function readList(
+  { messages, format, at, intake }: ThreadWrite,
+  said: Report,
+): PausableWork<OldThread> {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined

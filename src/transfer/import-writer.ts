@@ -1,8 +1,9 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
-import { commitAppend } from '../store/commit-append.ts'
-import type { AppendResult, Store } from '../store/store.ts'
+import { commitAppend } from '../store/commit-group.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
+import type { Store } from '../store/store.ts'
 import type { Pacer } from './pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
@@ -69,8 +70,8 @@ export function createImportWriter(
     async add(portion) {
       for (const units of cutUnits(portion.units)) {
         waiting.push({ ...portion, units })
-        for (const { id, isTurn, events: facts } of units) {
-          events += facts.length
+        for (const { id, isTurn, events: unitEvents } of units) {
+          events += unitEvents.length
           if (isTurn) turns.set(id, portion.threadId)
         }
         if (events >= mostEvents) await begin()
@@ -98,22 +99,23 @@ export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
 async function tryCommit(store: Store, { threadId, units }: Portion): Promise<string | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
-    for (;;) {
+    return await retryWhileStale(async () => {
       const thread = await store.readThread(threadId)
-      const expectedSeq = thread?.seq ?? 0
-      const result: AppendResult = await commitAppend(store, { threadId, events, expectedSeq })
+      const append = { threadId, events, expectedSeq: thread?.seq ?? 0 }
+      let result = await commitAppend(store, append)
+      // Each time the store has waited for the row for as long as it waits for one.
+      while (result.kind === 'busy') result = await commitAppend(store, append)
       switch (result.kind) {
         case 'appended':
           return undefined
         case 'stale':
-        case 'busy':
-          continue
+          return 'stale'
         case 'illegal':
           return `The ${result.subject} ${result.id} is ${result.state} already.`
         default:
           return `The store refused it: ${result.kind}.`
       }
-    }
+    })
   } catch (error) {
     if (error instanceof HoldfastError && error.code === 'bad-event') return error.message
     throw error

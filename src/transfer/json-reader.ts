@@ -41,14 +41,14 @@ export class JsonReader {
     }
   }
 
-  async take(char: string): Promise<boolean> {
+  async consume(char: string): Promise<boolean> {
     if ((await this.peek()) !== char) return false
     this.#at++
     return true
   }
 
   async expect(char: string): Promise<void> {
-    if (!(await this.take(char))) throw await this.fault(`"${char}" is missing`)
+    if (!(await this.consume(char))) throw await this.fault(`"${char}" is missing`)
   }
 
   async fault(what: string): Promise<JsonFault> {

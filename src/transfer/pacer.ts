@@ -1,4 +1,4 @@
-import type { Work } from '../import/work.ts'
+import type { PausableWork } from '../import/pausable-work.ts'
 
 /** How long work may hold the main thread before everybody else gets a turn. */
 const sliceMs = 8
@@ -25,7 +25,7 @@ export function createPacer(): Pacer {
 }
 
 /** Runs work that yields between its pieces, in slices. */
-export async function runPaced<Result>(work: Work<Result>, pace: Pacer): Promise<Result> {
+export async function runPaced<Result>(work: PausableWork<Result>, pace: Pacer): Promise<Result> {
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value

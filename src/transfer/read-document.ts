@@ -211,7 +211,7 @@ type Field =
 /** The fields of an object. A list under one of these names is left for the caller to walk. */
 async function* readFields(reader: JsonReader, walked: readonly string[]): AsyncGenerator<Field> {
   await reader.expect('{')
-  if (await reader.take('}')) return
+  if (await reader.consume('}')) return
   do {
     if ((await reader.peek()) !== '"') throw await reader.fault('a name is missing')
     const name = parseStoredJson(await reader.readText())
@@ -219,17 +219,17 @@ async function* readFields(reader: JsonReader, walked: readonly string[]): Async
     if (typeof name !== 'string') throw await reader.fault('a name is not a string')
     if (walked.includes(name) && (await reader.peek()) === '[') yield { name, isList: true }
     else yield { name, value: parseStoredJson(await reader.readText()) ?? null }
-  } while (await reader.take(','))
+  } while (await reader.consume(','))
   await reader.expect('}')
 }
 
 /** The caller takes each element before it asks for the next. */
 async function* readElements(reader: JsonReader): AsyncGenerator<number> {
   await reader.expect('[')
-  if (await reader.take(']')) return
+  if (await reader.consume(']')) return
   let index = 0
   do yield index++
-  while (await reader.take(','))
+  while (await reader.consume(','))
   await reader.expect(']')
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '../core/json.ts'
 import { dateOf } from '../import/old-fields.ts'
 import { entityOf, roleOf, toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { runWork } from '../import/work.ts'
+import { runToEnd } from '../import/pausable-work.ts'
 import type { ImportItem, ThreadFields } from './import-item.ts'
 
 /** A message of the source, and where it stands there. */
@@ -75,7 +75,7 @@ export function isInOrder({ messages, fields, lastAt }: ThreadIntake): boolean {
   const [first] = values
   const from = first == null ? undefined : dateOf(first)
   if (lastAt !== undefined && from !== undefined && from < lastAt) return false
-  const { basis, isGuess } = runWork(findOrder(values))
+  const { basis, isGuess } = runToEnd(findOrder(values))
   return basis === 'given' && !isGuess
 }
 

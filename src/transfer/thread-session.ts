@@ -1,11 +1,16 @@
 import { type MessageId, type OwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { createIdKeeper, deriveId, type IdKeeper } from '../import/import-ids.ts'
-import { createMessageNamer, type MessageNamer } from '../import/import-units.ts'
+import {
+  createIdKeeper,
+  createMessageNamer,
+  deriveId,
+  type IdKeeper,
+  type MessageNamer,
+} from '../import/import-units.ts'
 import { idOf } from '../import/old-fields.ts'
 import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { runWork } from '../import/work.ts'
+import { runToEnd } from '../import/pausable-work.ts'
 import type { Store } from '../store/store.ts'
 import type { ThreadIntake } from './thread-intake.ts'
 
@@ -46,11 +51,11 @@ export async function openSession(
   const ids = createIdKeeper(id, (kind, wish) => kind === 'message' && foreign.has(wish))
   const namer = createMessageNamer(ids)
   const session = { id, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
-  const { id: told } = intake.fields
-  if (told === undefined || id === told) return session
+  const { id: stated } = intake.fields
+  if (stated === undefined || id === stated) return session
   // Not that somebody has it: an import must not tell what other owners have (HT2).
-  const why = wanted === told ? 'was not kept' : 'is not valid'
-  const renamed = `The thread id ${JSON.stringify(told.slice(0, 80))} ${why}: it became ${id}.`
+  const why = wanted === stated ? 'was not kept' : 'is not valid'
+  const renamed = `The thread id ${JSON.stringify(stated.slice(0, 80))} ${why}: it became ${id}.`
   return { ...session, renamed }
 }
 
@@ -74,7 +79,7 @@ function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
   }
   const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
   const pages = messages.map(({ page = 0 }) => page)
-  const oldest = values[runWork(findOrder(values, pages)).places[0] ?? 0]
+  const oldest = values[runToEnd(findOrder(values, pages)).places[0] ?? 0]
   const id = oldest == null ? undefined : idOf(oldest, 'id', 'message_id', 'messageId', '_id')
   return deriveThreadId(id ?? JSON.stringify(messages.map(({ value }) => value)))
 }

@@ -11,7 +11,7 @@ export function commentaryOf(step: Step): ReadonlyMap<CallId, string> {
   const commentary = new Map<CallId, string>()
   let last: CallId | undefined
   let pending = ''
-  const give = (id: CallId) => {
+  const assign = (id: CallId) => {
     const text = [commentary.get(id) ?? '', pending.trim()].filter((some) => some !== '')
     if (text.length > 0) commentary.set(id, text.join(blankLine))
     pending = ''
@@ -19,10 +19,10 @@ export function commentaryOf(step: Step): ReadonlyMap<CallId, string> {
   for (const part of step.parts) {
     if (part.type === 'text') pending += part.text
     if (part.type !== 'call') continue
-    give(part.id)
+    assign(part.id)
     last = part.id
   }
-  if (last !== undefined) give(last)
+  if (last !== undefined) assign(last)
   return commentary
 }
 

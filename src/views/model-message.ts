@@ -23,7 +23,7 @@ type PromptCustom = WithOptions & {
   readonly type: 'custom'
   readonly kind: `${string}.${string}`
 }
-export type PromptCall = WithOptions & {
+type PromptCall = WithOptions & {
   readonly type: 'tool-call'
   readonly toolCallId: string
   readonly toolName: string

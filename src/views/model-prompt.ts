@@ -54,11 +54,11 @@ export function projectPrompt(
     else addUserMessage(prompt, message)
   }
   // What the provider owes comes next: it takes its own call for the last word, and nothing after it.
-  if (prompt.at(-1)?.role === 'assistant' && !isPending) askForMore(prompt, messages, options)
+  if (prompt.at(-1)?.role === 'assistant' && !isPending) addContinuation(prompt, messages, options)
   return prompt
 }
 
-function askForMore(
+function addContinuation(
   prompt: ModelMessage[],
   messages: readonly Message[],
   { continueText }: PromptOptions,
@@ -96,17 +96,18 @@ function addTurn(
     const late = [...callsOf(turn)].filter(
       (call) => call.resultStep === step.index && isCallTold(turn, call),
     )
-    const told = projectPromptStep(step, { ...options, idOf, late, isAwaited })
-    if (told === null) continue
+    const projected = projectPromptStep(step, { ...options, idOf, late, isAwaited })
+    if (projected === null) continue
     const before = prompt.at(-1)?.role
-    isPending = told.isPending
+    isPending = projected.isPending
     // What the model was sent when it went on after text of its own; said again, it is the same prompt.
-    if (before === 'assistant' && !told.goesOn) addUserParts(prompt, [{ type: 'text', text: goOn }])
+    if (before === 'assistant' && !projected.goesOn)
+      addUserParts(prompt, [{ type: 'text', text: goOn }])
     if (before === undefined || before === 'system') {
       addUserParts(prompt, [{ type: 'text', text: beginning }])
     }
-    prompt.push({ role: 'assistant', content: told.content })
-    if (told.results.length > 0) prompt.push({ role: 'tool', content: told.results })
+    prompt.push({ role: 'assistant', content: projected.content })
+    if (projected.results.length > 0) prompt.push({ role: 'tool', content: projected.results })
   }
   return isPending
 }

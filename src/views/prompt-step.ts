@@ -40,8 +40,8 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
   for (const part of step.parts) {
     if (part.type === 'call') {
       if (!isTold(part, step, isWhole, options)) continue
-      const told = { toolCallId: options.idOf(part), toolName: nameOf(part) }
-      content.push(callPart(part, told, isWhole))
+      const named = { toolCallId: options.idOf(part), toolName: nameOf(part) }
+      content.push(callPart(part, named, isWhole))
       if (part.providerExecuted) {
         const approval = toApproval(part)
         if (approval !== null) results.push(approval)
@@ -50,13 +50,13 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
         } else if (approval === null) isPending = true
       } else if (options.approvals === 'sdk' && isToRun(part)) {
         const { id: approvalId, signature } = requestOf(part)
-        const { toolCallId } = told
+        const { toolCallId } = named
         const request = { type: 'tool-approval-request', approvalId, toolCallId } as const
         content.push(withDefined(request, { signature }))
         results.push({ type: 'tool-approval-response', approvalId, approved: true })
       } else {
         const output = projectPromptOutput(part, options.maxOutputChars)
-        results.push({ type: 'tool-result', ...told, output })
+        results.push({ type: 'tool-result', ...named, output })
       }
     } else if (step.status !== 'abandoned') {
       const said = saidPart(part, isWhole)
@@ -79,8 +79,8 @@ const hasProviderEnd = (call: Call): boolean =>
 
 function providerResult(call: Call, { idOf }: PromptStepOptions): PromptResult {
   const { resultProviderMetadata: providerOptions } = call
-  const told = { toolCallId: idOf(call), toolName: nameOf(call) }
-  const result = { type: 'tool-result', ...told, output: projectProviderOutput(call) } as const
+  const named = { toolCallId: idOf(call), toolName: nameOf(call) }
+  const result = { type: 'tool-result', ...named, output: projectProviderOutput(call) } as const
   return withDefined(result, { providerOptions })
 }
 
@@ -158,13 +158,13 @@ function saidPart(part: TextPart | ItemPart, isWhole: boolean): AssistantPart | 
 
 function callPart(
   call: Call,
-  told: { readonly toolCallId: string; readonly toolName: string },
+  named: { readonly toolCallId: string; readonly toolName: string },
   isWhole: boolean,
 ): AssistantPart {
   // By its item id the provider would look up the arguments that a person has since changed (AP3).
   const keepsItem = isWhole && call.proposedInput === undefined
   const metadata = keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata)
-  return withDefined({ type: 'tool-call', ...told, input: inputOf(call) } as const, {
+  return withDefined({ type: 'tool-call', ...named, input: inputOf(call) } as const, {
     providerExecuted: call.providerExecuted,
     providerOptions: withRequestId(call, metadata),
   })

@@ -53,11 +53,11 @@ function textChunks(before: TextPart | undefined, after: TextPart): readonly UiT
   let isMetadataTold =
     before !== undefined && sameJson(projectTextPart(before).providerMetadata, providerMetadata)
   const withMetadata = <Chunk extends UiTextChunk>(chunk: Chunk) => {
-    const told = withDefined(chunk, {
+    const sent = withDefined(chunk, {
       providerMetadata: isMetadataTold ? undefined : providerMetadata,
     })
     isMetadataTold = true
-    return told
+    return sent
   }
   if (before === undefined) chunks.push(withMetadata({ type: `${type}-start`, id }))
   if (delta !== '') chunks.push(withMetadata({ type: `${type}-delta`, id, delta }))

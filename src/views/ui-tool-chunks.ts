@@ -32,8 +32,8 @@ export function toolChunks(
   let state = known?.state as UiToolPart['state'] | 'approval-responded' | undefined
   const text = textOf(call)
   const said = before === undefined ? undefined : textOf(before)
-  let isInputTold = known !== undefined && text === said && sameHead(known, part)
-  const tellInput = (): void => {
+  let isInputSent = known !== undefined && text === said && sameHead(known, part)
+  const emitInput = (): void => {
     if (!isInLastStep) return
     if (text === undefined) {
       chunks.push({
@@ -52,17 +52,17 @@ export function toolChunks(
       }
       state = 'input-streaming'
     }
-    isInputTold = true
+    isInputSent = true
   }
 
   // Arguments that a person edited are told after the decision on them, below.
-  if (!isInputTold && (text !== undefined || known === undefined || said !== undefined)) tellInput()
+  if (!isInputSent && (text !== undefined || known === undefined || said !== undefined)) emitInput()
   for (const chunk of approvalChunks(known, part, vocabulary)) {
     chunks.push(chunk)
     state = chunk.type === 'tool-approval-request' ? 'approval-requested' : 'approval-responded'
   }
   const mustReturn = part.state === 'input-available' && state !== part.state
-  if (!isInputTold || mustReturn) tellInput()
+  if (!isInputSent || mustReturn) emitInput()
   const outcome = outcomeChunk(part, state)
   if (outcome !== undefined) chunks.push(outcome)
   return chunks

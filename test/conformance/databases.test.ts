@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { type MessageId, parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import { commitAppend } from '../../src/store/commit-append.ts'
+import { commitAppend } from '../../src/store/commit-group.ts'
 import { memory } from '../../src/store/memory/index.ts'
 import type { Append } from '../../src/store/plan-commit.ts'
 import type { Store } from '../../src/store/store.ts'

@@ -33,7 +33,7 @@ export interface Action {
 export interface RandomAppend extends Pick<Append, 'threadId' | 'events' | 'create'> {
   readonly turnId: MessageId
   /** Leases are of the pair that plays it: fences differ from store to store. */
-  readonly as: 'nobody' | 'run' | 'overtaken' | 'taker' | 'ender'
+  readonly as: 'nobody' | 'run' | 'overtaken' | 'acquirer' | 'ender'
   /**
    * What it is planned on: what is stored now, what this process read some actions ago, or what the append
    * before it in the group has left of the same thread.
@@ -55,7 +55,7 @@ const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
 export function asking(who: 0 | 1, threadId: ThreadId): Action {
   const turnId = turnsOf(threadId)[0] as MessageId
   const events = [say('hi', parseMessageId(`${threadId}-hi`)), started(turnId)]
-  const plan = { basis: 'fresh', isRemembered: false, as: 'taker' } as const
+  const plan = { basis: 'fresh', isRemembered: false, as: 'acquirer' } as const
   return { who, appends: [{ threadId, turnId, create, events, ...plan }] }
 }
 
@@ -79,7 +79,7 @@ export function randomAction(random: Random, known: Known): Action {
     seen.add(threadId)
     const basis = isAgain && random.chance(0.8) ? 'chained' : pickBasis(random)
     const shared = { threadId, turnId, basis, isRemembered: random.chance(0.4) } as const
-    if (random.chance(0.06)) return { ...shared, as: 'taker', events: [] }
+    if (random.chance(0.06)) return { ...shared, as: 'acquirer', events: [] }
     if (random.chance(0.05)) return { ...shared, as: 'ender', events: [ended(turnId)] }
     const as = random.chance(0.1) ? 'overtaken' : random.chance(0.7) ? 'run' : 'nobody'
     const used = random.chance(0.1) ? known.endedCalls(threadId) : []

@@ -81,7 +81,7 @@ async function play(pair: Pair, { who, appends }: Action): Promise<readonly Appe
   const results = plans.map((plan) => (isLegal(plan) ? (stored.shift() as AppendResult) : plan))
   for (const [index, result] of results.entries()) {
     const { as, threadId } = appends[index] as RandomAppend
-    if (as !== 'taker' || result.kind !== 'appended') continue
+    if (as !== 'acquirer' || result.kind !== 'appended') continue
     pair.fences.set(threadId, result.fence ?? 0)
   }
   return results
@@ -208,7 +208,7 @@ describe.each([
       play(pair, { who, appends: [{ ...fresh, as, events }] })
     const begin = async (who: 0 | 1, id: CallId) => {
       await createThread(stores[who], threadId)
-      await write(who, 'taker', [started(turnId)])
+      await write(who, 'acquirer', [started(turnId)])
       await write(who, 'run', [recorded(id, { turnId }), begun(id, turnId)])
     }
     await begin(0, one)

@@ -92,25 +92,30 @@ for (const id of threads.split(',')) say({ ended: id, turn: await untilEnded(id)
 await holdfast.close()
 say({ done: true })
 
+/** The last turn of the thread, now and after each change of it, also by another process. */
+async function* followTurn(id: string): AsyncGenerator<Turn | undefined, never> {
+  yield await lastTurn(id)
+  for await (const _ of holdfast.subscribe(parseThreadId(id), 0)) yield await lastTurn(id)
+  throw new Error(`Nothing more comes of ${id}.`)
+}
+
 async function untilEnded(id: string): Promise<Turn> {
-  for (;;) {
-    const turn = await lastTurn(id)
+  for await (const turn of followTurn(id)) {
     if (turn?.progress.status === 'ended') return turn
     // The person who continues it says of what nobody saw the end of that it is to be left.
     for (const { id: callId, state } of turn === undefined ? [] : callsOf(turn)) {
       const skip = { callId, resolution: 'skip', by: 'ann' } as const
       if (state === 'unknown') await holdfast.resolve({ threadId: parseThreadId(id), ...skip })
     }
-    await setTimeout(10)
   }
+  throw new Error('A turn is followed until it ends.')
 }
 
 /** As soon as words of the answer are stored, whichever run said them. */
 async function dieOnceSaid(id: string): Promise<void> {
-  for (;;) {
-    const step = (await lastTurn(id))?.steps.at(-1)
+  for await (const turn of followTurn(id)) {
+    const step = turn?.steps.at(-1)
     if (step?.status === 'open' && step.parts.length > 0) die()
-    await setTimeout(5)
   }
 }
 

@@ -10,7 +10,7 @@ import { createDatabase } from '../support/create-database.ts'
 import { startTransactionPooler } from '../support/transaction-pooler.ts'
 import { ask, openScenario, playPeople, threadId } from './scenario.ts'
 
-interface World {
+interface Setup {
   readonly database: string
   readonly effects: string
   readonly open: () => Store
@@ -18,7 +18,7 @@ interface World {
 }
 
 /** `isPooled`: PostgreSQL is reached through a pooler in transaction mode. */
-async function createWorld(kind: 'sqlite' | 'postgres', isPooled = false): Promise<World> {
+async function createSetup(kind: 'sqlite' | 'postgres', isPooled = false): Promise<Setup> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-crash-'))
   const effects = join(folder, 'effects.log')
   writeFileSync(effects, '')
@@ -42,16 +42,20 @@ async function createWorld(kind: 'sqlite' | 'postgres', isPooled = false): Promi
   }
 }
 
-interface Death {
+interface ProcessExit {
   readonly signal: string | null
   readonly commits: number | null
   /** The last thing that a follower had been shown. */
   readonly shown: readonly Message[]
 }
 
-/** Starts a real process and lets it die, or finish. */
-function live({ database, effects }: World, when: string, place: number): Promise<Death> {
-  const script = join(import.meta.dirname, 'mortal-process.ts')
+/** Starts a real process that kills itself at a commit, or finishes. */
+function runProcess(
+  { database, effects }: Setup,
+  when: string,
+  place: number,
+): Promise<ProcessExit> {
+  const script = join(import.meta.dirname, 'fault-injecting-process.ts')
   const args = ['--conditions=holdfast-source', script, database, effects, when, String(place)]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { maxBuffer: 64e6 }, (error, stdout, stderr) => {
@@ -74,9 +78,9 @@ function live({ database, effects }: World, when: string, place: number): Promis
 }
 
 /** Another process takes over, people decide what waits, and the next message is sent. */
-async function recover(world: World): Promise<{ readonly turn: Turn; readonly next: Turn }> {
-  const store = world.open()
-  const holdfast = openScenario(store, world.effects)
+async function recover(setup: Setup): Promise<{ readonly turn: Turn; readonly next: Turn }> {
+  const store = setup.open()
+  const holdfast = openScenario(store, setup.effects)
   const stop = new AbortController()
   try {
     // A process that died before its first commit left no message: it is simply sent again.
@@ -139,8 +143,8 @@ const textOf = ({ steps }: Turn): string =>
     .map((part) => (part.type === 'text' ? part.text : ''))
     .join('')
 
-function checkEffects(world: World): void {
-  const lines = readFileSync(world.effects, 'utf8').trim().split('\n').filter(Boolean)
+function checkEffects(setup: Setup): void {
+  const lines = readFileSync(setup.effects, 'utf8').trim().split('\n').filter(Boolean)
   const count = (name: string) => lines.filter((line) => line.startsWith(`${name} `)).length
   expect(count('charge 2')).toBeLessThanOrEqual(1)
   expect(count('remove 4')).toBeLessThanOrEqual(1)
@@ -150,8 +154,8 @@ function checkEffects(world: World): void {
 
 describe.each(['sqlite', 'postgres'] as const)('killed on %s', (kind) => {
   it('[CR1 CR3 CR4 CR5 AG8] at every commit of a turn: nothing is stuck, lost, run twice or said twice', async () => {
-    const dry = await createWorld(kind)
-    const { commits } = await live(dry, 'never', 0)
+    const dry = await createSetup(kind)
+    const { commits } = await runProcess(dry, 'never', 0)
     await dry.drop()
     expect(commits).toBeGreaterThan(6)
     let unknown = 0
@@ -160,24 +164,24 @@ describe.each(['sqlite', 'postgres'] as const)('killed on %s', (kind) => {
     )
     const die = async ({ when, place }: (typeof deaths)[number]) => {
       // Every other death is one behind a pooler: there is no session of the dead that could be told by.
-      const world = await createWorld(kind, place % 2 === 0)
+      const setup = await createSetup(kind, place % 2 === 0)
       try {
-        const { signal, shown } = await live(world, when, place)
+        const { signal, shown } = await runProcess(setup, when, place)
         // How many commits a turn takes depends on timing by one or two: past the end nobody dies.
         if (signal === null) return
         expect(signal).toBe('SIGKILL')
-        const { turn, next } = await recover(world)
+        const { turn, next } = await recover(setup)
         expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'completed' } })
         for (const call of callsOf(turn)) expect(call).toHaveProperty('endedAt')
         expect(next.progress).toMatchObject({ ending: { kind: 'completed' } })
         checkNothingIsLost(shown, turn)
-        checkEffects(world)
+        checkEffects(setup)
         expect(textOf(turn)).toBe('Let me look. One more thing. All done.')
         unknown += [...callsOf(turn)].filter(({ resolution }) => resolution !== undefined).length
       } catch (error) {
         throw new Error(`killed ${when} commit ${place}`, { cause: error })
       } finally {
-        await world.drop()
+        await setup.drop()
       }
     }
     // Two at a time: more would only make them wait for each other.

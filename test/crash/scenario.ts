@@ -16,7 +16,7 @@ export const threadId = parseThreadId('thread')
 export const ownerId = parseOwnerId('owner')
 export const question = 'Look, charge and delete.'
 
-/** What a call did to the world: one line each time it really ran. */
+/** What a call did outside of the database: one line each time it really ran. */
 const effect = (file: string, name: string) =>
   tool({
     inputSchema: z.object({ n: z.number() }),

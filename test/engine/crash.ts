@@ -12,7 +12,7 @@ import { expect } from 'vitest'
 import { createFixture, type Script } from './fixture.ts'
 
 /** A store as one process sees it: once cut, nothing of what it does arrives any more. */
-function mortal(store: Store): { readonly store: Store; readonly kill: () => void } {
+function killable(store: Store): { readonly store: Store; readonly kill: () => void } {
   let dead = false
   const never = new Promise<never>(() => {})
   const guard =
@@ -51,7 +51,7 @@ export async function crash(
 ) {
   const alive = new Set(['first', 'second'])
   const shared = memory({ isAlive: (holder) => alive.has(holder) })
-  const first = mortal(shared)
+  const first = killable(shared)
   const fixture = await createFixture(() => script, {
     ...options,
     store: first.store,

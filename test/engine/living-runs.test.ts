@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { planTurnEnd } from '../../src/core/plan-turn-end.ts'
 import { planRecovery } from '../../src/engine/plan-recovery.ts'
-import { commitAppend } from '../../src/store/commit-append.ts'
+import { commitAppend } from '../../src/store/commit-group.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { createFixture, gate } from './fixture.ts'
 

@@ -6,20 +6,20 @@ import { createRandom, type Random } from '../../src/testing/random.ts'
 import { describe, expect, it } from 'vitest'
 import { createFixture, messageId, textOf } from './fixture.ts'
 
-type Part = { readonly type: string; readonly [field: string]: unknown }
+type StreamPart = { readonly type: string; readonly [field: string]: unknown }
 
-const text = (id: string, ...pieces: readonly string[]): readonly Part[] => [
+const text = (id: string, ...pieces: readonly string[]): readonly StreamPart[] => [
   { type: 'text-start', id },
   ...pieces.map((piece) => ({ type: 'text-delta', id, text: piece })),
   { type: 'text-end', id },
 ]
-const call = (toolCallId: string, more: object = {}): readonly Part[] => [
+const call = (toolCallId: string, more: object = {}): readonly StreamPart[] => [
   { type: 'tool-input-start', id: toolCallId, toolName: 'look', ...more },
   { type: 'tool-input-delta', id: toolCallId, delta: '{"q":1}' },
   { type: 'tool-input-end', id: toolCallId },
   { type: 'tool-call', toolCallId, toolName: 'look', input: { q: 1 }, ...more },
 ]
-const result = (toolCallId: string, more: object = {}): Part => ({
+const result = (toolCallId: string, more: object = {}): StreamPart => ({
   type: 'tool-result',
   toolCallId,
   toolName: 'look',
@@ -28,7 +28,7 @@ const result = (toolCallId: string, more: object = {}): Part => ({
 })
 
 /** What a loop in good order says. */
-const whole: readonly Part[] = [
+const whole: readonly StreamPart[] = [
   { type: 'start' },
   { type: 'start-step' },
   { type: 'data-plan', id: 'p', data: 1 },
@@ -64,7 +64,7 @@ const whole: readonly Part[] = [
 ]
 
 /** Parts out of place, twice, and of ids that nobody knows. */
-function disorder(random: Random): readonly Part[] {
+function disorder(random: Random): readonly StreamPart[] {
   const parts = [...whole]
   for (let moves = random.int(parts.length); moves >= 0; moves--) {
     const [moved] = parts.splice(random.int(parts.length), 1)
@@ -84,7 +84,7 @@ function disorder(random: Random): readonly Part[] {
   return parts
 }
 
-async function* from(parts: readonly Part[], random: Random): AsyncGenerator<Part> {
+async function* from(parts: readonly StreamPart[], random: Random): AsyncGenerator<StreamPart> {
   for (const part of parts) {
     if (random.chance(0.2)) await setImmediate()
     yield part

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
 import { HoldfastError, memory, parseOwnerId, parseThreadId, type Store } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { askUntil } from '../support/ask-until.ts'
 import { createDatabase } from '../support/create-database.ts'
 import { createFixture, messageId } from './fixture.ts'
 
@@ -33,14 +33,20 @@ const message = messageId('turn-1')
 
 /** Whoever is refused because the database stood still writes again, as they are told to: nothing was stored (LG3a). */
 async function untilTaken<Result>(write: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof HoldfastError && error.isTemporary)) throw error
-      await setImmediate()
-    }
-  }
+  const written = await askUntil(
+    () =>
+      write().then(
+        (result) => ({ result }),
+        (error: unknown) => {
+          if (!(error instanceof HoldfastError && error.isTemporary)) throw error
+          return null
+        },
+      ),
+    (answer) => answer !== null,
+    { what: 'the database to take a write' },
+  )
+  if (written === null) throw new Error('A write that was taken has a result.')
+  return written.result
 }
 
 describe.each(stores)('the tool-call repository on %s', (_, open) => {

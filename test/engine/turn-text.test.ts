@@ -15,7 +15,7 @@ it('[LG8] never splits a surrogate pair between two commits', async () => {
   for (const text of seen) expect(text.isWellFormed()).toBe(true)
 })
 
-it('[LG8] stores arguments as they arrive, and a call that came at once as one fact', async () => {
+it('[LG8] stores arguments as they arrive, and a call that came at once as one event', async () => {
   const streamed = { call: 'echo', input: { value: 'slowly' }, streamed: true } as const
   const fixture = await createFixture(
     ({ index }) =>

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseMessageId } from '../../src/core/ids.ts'
-import { parseHostList } from '../../src/store/postgres/host-list.ts'
+import { parseHostList } from '../../src/store/postgres/connector.ts'
 import { type PostgresStoreOptions, postgres } from '../../src/store/postgres/index.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
 import { append, createThread, say, thread } from '../../src/testing/store-rules/thread-script.ts'

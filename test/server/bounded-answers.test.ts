@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { askUntil } from '../support/ask-until.ts'
 import { type ChatServerOptions, startChatServer } from './chat-server.ts'
 
 const million = 1_000_000
@@ -128,9 +129,12 @@ it('[OP7a] who does not take what was sent is refused more, with 429 and a time,
   const ask = (owner: string, to: string) => fetch(`${url}${to}`, { headers: { 'x-owner': owner } })
   const path = '/api/threads/t/messages?limit=1'
   const socket = await askAndStop(url, '/api/threads/t/events', 'ana')
-  let refused = await ask('ana', '/api/chat/none/stream')
   // The buffers of the system take the first of it.
-  while (refused.status === 204) refused = await ask('ana', '/api/chat/none/stream')
+  const refused = await askUntil(
+    () => ask('ana', '/api/chat/none/stream'),
+    ({ status }) => status !== 204,
+    { what: 'a refusal' },
+  )
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({ error: { code: 'too-many' } })
@@ -140,8 +144,11 @@ it('[OP7a] who does not take what was sent is refused more, with 429 and a time,
   expect((await ask('ben', '/api/threads/t')).status).toBe(404)
   expect((await ask('ben', '/api/chat/none/stream')).status).toBe(204)
   socket.destroy()
-  let answer = await ask('ana', path)
-  while (answer.status === 429) answer = await ask('ana', path)
+  const answer = await askUntil(
+    () => ask('ana', path),
+    ({ status }) => status !== 429,
+    { what: 'an answer' },
+  )
   expect(answer.status).toBe(200)
   await answer.body?.cancel()
 })
@@ -176,7 +183,11 @@ it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async (
   const closed = once(trickle, 'close')
   const timer = setInterval(() => void trickle.read(1), 20)
   onTestFinished(() => clearInterval(timer))
-  while (holdfast.metrics().followers > 0) await sleep(20)
+  await askUntil(
+    async () => holdfast.metrics().followers,
+    (followers) => followers === 0,
+    { what: 'the follower to be cut off' },
+  )
   clearInterval(timer)
   trickle.resume()
   await closed

@@ -15,11 +15,11 @@ const transport = createChatTransport({ sdk: 7 })
 const before = await Promise.resolve(null as never as ReturnType<typeof transport.load>)
 const id = 'chat'
 
-interface Part {
+interface UiPart {
   readonly type: string
   readonly text?: string
 }
-const textOf = (messages: readonly { readonly parts: readonly Part[] }[]): string =>
+const textOf = (messages: readonly { readonly parts: readonly UiPart[] }[]): string =>
   messages.flatMap(({ parts }) => parts.map(({ text = '' }) => text)).join('')
 
 export function Plain(): ReactNode {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ChatServer, startChatServer } from './chat-server.ts'
 
-interface Part {
+interface UiPart {
   readonly type: string
   readonly toolCallId?: string
   readonly [key: string]: unknown
@@ -9,7 +9,7 @@ interface Part {
 interface Message {
   readonly id: string
   readonly role: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly UiPart[]
 }
 
 const post = async (server: ChatServer, path: string, body: unknown) => {

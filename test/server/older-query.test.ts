@@ -28,7 +28,7 @@ interface NewPage {
 
 const threadId = parseThreadId('a-thread')
 
-/** A thread whose facts are these, behind a handler. */
+/** A thread whose events are these, behind a handler. */
 async function open(events: readonly NewEvent[] = []) {
   const store = memory()
   const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
@@ -49,11 +49,11 @@ async function open(events: readonly NewEvent[] = []) {
   }
   return { append, ask, get }
 }
-type Thread = Awaited<ReturnType<typeof open>>
+type OpenedThread = Awaited<ReturnType<typeof open>>
 
 /** All pages, one after the other; none may be empty while there is more. */
 async function walk(
-  { get }: Thread,
+  { get }: OpenedThread,
   query: string,
   between: () => Promise<void> = async () => {},
 ): Promise<readonly (readonly Row[])[]> {

@@ -19,7 +19,7 @@ export class Shown {
   }
 }
 
-export class ShownTurn {
+class ShownTurn {
   readonly threadId: string
   /** Pieces of text, each as far as anybody has seen it. */
   texts: readonly string[] = []
@@ -51,7 +51,7 @@ export interface PageMessage {
   readonly role: string
   readonly parts: readonly PagePart[]
 }
-export interface PagePart {
+interface PagePart {
   readonly type: string
   readonly text?: string
   readonly toolCallId?: string

@@ -20,7 +20,7 @@ const aWhile = (random: Random): Promise<void> => pause(300 + random.int(3_200))
 /** Does something to a server that no other fault has; the first is never killed, so that it sees everything. */
 const toServer =
   (
-    which: 'any' | 'mortal',
+    which: 'any' | 'killable',
     harm: (server: Server, random: Random, storm: Storm) => Promise<void>,
   ) =>
   async (storm: Storm, random: Random): Promise<boolean> => {
@@ -62,7 +62,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'kill',
     stores: both,
-    run: toServer('mortal', async (server, random) => {
+    run: toServer('killable', async (server, random) => {
       await server.kill()
       await pause(random.int(1_500))
       await server.start()
@@ -71,8 +71,8 @@ export const faults: readonly Fault[] = [
   {
     name: 'restart',
     stores: both,
-    run: toServer('mortal', async (server, _, { tally }) => {
-      if (!(await server.stop())) tally.add('restarts that took too long')
+    run: toServer('killable', async (server, _, { coverage }) => {
+      if (!(await server.stop())) coverage.add('restarts that took too long')
       await server.start()
     }),
   },

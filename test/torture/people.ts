@@ -47,7 +47,7 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
   const { threadId, name: owner, messageId, text } = sending
   const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] }
   const body = JSON.stringify({ id: threadId, messages: [message] })
-  storm.tally.add('questions')
+  storm.coverage.add('questions')
   while (!storm.over.aborted) {
     const url = storm.fleet.pick(random)
     const answer =
@@ -61,7 +61,7 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
       return decideUntilEnded(storm, random, threadId, answer.turnId)
     }
     const { status = 0, refusal = '' } = answer ?? {}
-    storm.tally.add(
+    storm.coverage.add(
       status < 400 ? 'answers that broke off' : `answers refused: ${status} ${refusal}`,
     )
     await pause(againMs)
@@ -142,7 +142,7 @@ async function stopSoon(storm: Storm, random: Random, threadId: string, owner: s
   const url = storm.fleet.pick(random)
   if (url === undefined) return
   const answer = await askJson(`${url}/api/chat/${threadId}/stop`, { owner, method: 'POST' })
-  if (answer?.status === 200) storm.tally.add('stops')
+  if (answer?.status === 200) storm.coverage.add('stops')
 }
 
 /** Allows, refuses or resolves what waits, and reads on, until the turn has ended. */
@@ -156,7 +156,7 @@ async function decideUntilEnded(
   while (!storm.over.aborted) {
     const isEnded = await decideOnce(storm, random, threadId, turnId)
     if (isEnded === true) {
-      storm.tally.add('turns answered whole')
+      storm.coverage.add('turns answered whole')
       return true
     }
     const url = storm.fleet.pick(random)
@@ -189,14 +189,14 @@ export async function decideOnce(
     if (state === 'awaiting-approval') {
       const decision = random.chance(0.8) ? 'accept' : 'reject'
       await askJson(`${call}/decision`, { owner, body: JSON.stringify({ decision }) })
-      storm.tally.add('decisions')
+      storm.coverage.add('decisions')
     }
     if (state === 'unknown') {
       const resolution = random.chance(0.5)
         ? { resolution: 'done', result: personsWord }
         : { resolution: 'skip' }
       await askJson(`${call}/resolve`, { owner, body: JSON.stringify(resolution) })
-      storm.tally.add('unknown outcomes resolved')
+      storm.coverage.add('unknown outcomes resolved')
     }
   }
   return false
@@ -237,7 +237,7 @@ async function follow(
       },
     )
     clearTimeout(timer)
-    storm.tally.add('streams followed')
+    storm.coverage.add('streams followed')
     // A place that this very thread gave out is never refused.
     if (status === 400 || status === 409) storm.gaps.push(`${threadId}: ${place} is refused`)
     await pause(againMs)

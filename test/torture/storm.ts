@@ -3,7 +3,7 @@ import type { Shown } from './evidence.ts'
 import type { Fleet } from './fleet.ts'
 
 /** What happened, and how often. */
-export class Tally {
+export class CoverageCounters {
   readonly counts = new Map<string, number>()
 
   add(what: string, times = 1): void {
@@ -25,7 +25,7 @@ export interface Storm {
   readonly db: string
   readonly fleet: Fleet
   readonly shown: Shown
-  readonly tally: Tally
+  readonly coverage: CoverageCounters
   /** Threads, with whose they are. */
   readonly threads: Map<string, string>
   readonly gaps: string[]

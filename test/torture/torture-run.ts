@@ -18,7 +18,7 @@ import { calm, faults } from './faults.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { ask, askJson } from './http.ts'
 import { actAsPerson, decideOnce } from './people.ts'
-import { type Storm, Tally } from './storm.ts'
+import { type Storm, CoverageCounters } from './storm.ts'
 
 export interface TortureOptions {
   readonly store: Storm['store']
@@ -82,7 +82,7 @@ async function rage(
     db,
     fleet,
     shown: new Shown(),
-    tally: new Tally(),
+    coverage: new CoverageCounters(),
     threads: new Map(),
     gaps: [],
     over: over.signal,
@@ -102,7 +102,7 @@ async function rage(
   )
   const passing = (async () => {
     await pause(seconds * 1_000)
-    while (!until(storm.tally.counts) && !over.signal.aborted) await pause(100)
+    while (!until(storm.coverage.counts) && !over.signal.aborted) await pause(100)
   })()
   // One of the others alone ends early: with an error.
   await Promise.race([passing, asking, harming])
@@ -135,12 +135,12 @@ async function rage(
     memory,
     problems: await check(db),
   }
-  storm.tally.add('threads', storm.threads.size)
-  storm.tally.add('turns shown', storm.shown.turns.size)
-  storm.tally.add('calls', calls.length)
-  storm.tally.add('times that a tool ran', evidence.trace.length)
+  storm.coverage.add('threads', storm.threads.size)
+  storm.coverage.add('turns shown', storm.shown.turns.size)
+  storm.coverage.add('calls', calls.length)
+  storm.coverage.add('times that a tool ran', evidence.trace.length)
   return {
-    counts: storm.tally.counts,
+    counts: storm.coverage.counts,
     longestHealthMs,
     memory,
     violations: findViolations(evidence),
@@ -158,7 +158,7 @@ async function harm(storm: Storm, name: string): Promise<void> {
     const fault = random.pick(possible)
     // One fault can be in the way of another, as a lock is in the way of a lock.
     const isDone = await fault.run(storm, random).catch(() => false)
-    storm.tally.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
+    storm.coverage.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
     await pause(random.int(800))
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readCallNote } from '../../import/call-note.ts'
+import { readCallNote } from '../../import/old-call.ts'
 import { createDataStreamReader } from './read-data-stream.ts'
 
 function read(...lines: readonly string[]): readonly object[] {

@@ -84,7 +84,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
     isStepOpen = false
     return ended
   }
-  const say = (kind: 'text' | 'reasoning', delta: string): readonly StreamChunk[] => {
+  const toDelta = (kind: 'text' | 'reasoning', delta: string): readonly StreamChunk[] => {
     const before = open !== null && open.kind !== kind ? closeBlock() : []
     const step = openStep()
     const isNew = open === null
@@ -219,8 +219,8 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       lastReason = null
       const before = code === lineCodes.toolResult ? [] : release()
       if (typeof value === 'string') {
-        if (code === lineCodes.text) return [...before, ...say('text', value)]
-        if (code === lineCodes.reasoning) return [...before, ...say('reasoning', value)]
+        if (code === lineCodes.text) return [...before, ...toDelta('text', value)]
+        if (code === lineCodes.reasoning) return [...before, ...toDelta('reasoning', value)]
         if (code !== lineCodes.error) return before
         isFinished = true
         return [...before, ...closeStep(), { type: 'error', errorText: value }]

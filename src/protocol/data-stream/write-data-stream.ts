@@ -9,7 +9,7 @@ import { type StreamChunk, textOf } from './stream-chunk.ts'
 export function createDataStreamWriter(): (chunk: object) => string {
   let messageId = ''
   let isStepEnding = false
-  const told = new Set<string>()
+  const sent = new Set<string>()
 
   const endStep = (finishReason: string): string => {
     if (!isStepEnding) return ''
@@ -41,8 +41,8 @@ export function createDataStreamWriter(): (chunk: object) => string {
       }
       case 'tool-input-available':
         // A client of this protocol would show a call twice that it is told of again.
-        if (told.has(toolCallId)) return ''
-        told.add(toolCallId)
+        if (sent.has(toolCallId)) return ''
+        sent.add(toolCallId)
         return toLine(lineCodes.toolCall, { toolCallId, toolName, args: chunk['input'] ?? null })
       case 'tool-output-available':
         return chunk['preliminary'] === true ? '' : result(chunk, chunk['output'] ?? null)

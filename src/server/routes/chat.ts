@@ -126,7 +126,7 @@ export async function inPlace<Result extends { readonly kind: string }>(
   threadId: ThreadId,
   begin: () => Promise<Result>,
 ): Promise<Result> {
-  const leave = runs.take(ownerId)
+  const leave = runs.acquire(ownerId)
   let isRunning = false
   try {
     const result = await begin()

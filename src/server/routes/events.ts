@@ -25,7 +25,7 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         await checkHistory(holdfast.store, id, place)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
         inFlight.admit(request.ownerId)
-        const onClose = followers.take(request.ownerId)
+        const onClose = followers.acquire(request.ownerId)
         const gate = reads.gateOf(request.ownerId)
         const source = (signal: AbortSignal): AsyncIterator<Uint8Array, void> => {
           const frames = holdfast.subscribe(id, after, signal, gate)

@@ -1,4 +1,4 @@
-import { isTurnEvent, type LedgerEvent } from '../../core/event.ts'
+import { isTurnEvent, numberEvents } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
@@ -64,26 +64,25 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
 function write(stored: MemoryThread, planned: PlannedCommit): void {
   const { append } = planned
   const mark = markOf(planned)
-  let { seq } = stored.head
-  const commit = seq + append.events.length
-  for (const event of append.events) {
-    seq++
-    // What a database would give back: plain JSON, shared with nobody.
-    const numbered = { ...(JSON.parse(JSON.stringify(event)) as typeof event), seq } as LedgerEvent
-    if (numbered.type === 'message-added') {
-      const user = toUserMessage(numbered)
+  const commit = stored.head.seq + append.events.length
+  // What a database would give back: plain JSON, shared with nobody.
+  const events = JSON.parse(JSON.stringify(append.events)) as typeof append.events
+  for (const event of numberEvents(events, stored.head.seq + 1)) {
+    const { seq } = event
+    if (event.type === 'message-added') {
+      const user = toUserMessage(event)
       stored.messages.push({ seq, commit, mark, id: user.id, retiredSeq: null, user })
       continue
     }
-    if (numbered.type === 'turn-started') {
-      const { turnId: id, at: createdAt } = numbered
+    if (event.type === 'turn-started') {
+      const { turnId: id, at: createdAt } = event
       stored.messages.push({ seq, commit, mark, id, retiredSeq: null, snapshot: null, createdAt })
     }
-    if (numbered.type === 'messages-retired' && numbered.from === undefined) {
-      const gone = new Set(numbered.messageIds)
+    if (event.type === 'messages-retired' && event.from === undefined) {
+      const gone = new Set(event.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
-    stored.events.push({ event: numbered, commit, mark })
+    stored.events.push({ event, commit, mark })
   }
 }
 

@@ -187,7 +187,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const inside = shown
         .slice(0, limit)
         .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
-      const messages = takeBytes(inside, maxBytes)
+      const messages = fitBytes(inside, maxBytes)
       return {
         ownerId,
         seq,
@@ -209,7 +209,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
-      const changes = takeBytes(within, maxBytes)
+      const changes = fitBytes(within, maxBytes)
       const { seq } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes, incarnation: stored.head.incarnation }
@@ -292,7 +292,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
 /** The first, and those after it that fit. */
-function takeBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
+function fitBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
   if (maxBytes === undefined) return items
   let bytes = 0
   const end = items.findIndex((item, index) => {

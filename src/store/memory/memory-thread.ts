@@ -25,7 +25,7 @@ export interface TurnSnapshot {
   readonly mark: string
 }
 
-export interface MemoryEvent {
+interface MemoryEvent {
   readonly event: LedgerEvent
   readonly commit: Seq
   readonly mark: string
@@ -59,12 +59,12 @@ export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null
 /** Where each call of the thread stands, and in which turn. */
 export function readMemoryCalls(
   stored: MemoryThread,
-): ReadonlyMap<CallId, { readonly life: CallLifecycle; readonly turnId: MessageId }> {
-  const calls = new Map<CallId, { life: CallLifecycle; turnId: MessageId }>()
+): ReadonlyMap<CallId, { readonly lifecycle: CallLifecycle; readonly turnId: MessageId }> {
+  const calls = new Map<CallId, { lifecycle: CallLifecycle; turnId: MessageId }>()
   for (const entry of stored.messages) {
     if ('user' in entry) continue
     for (const call of callsOf(readMemoryMessage(stored, entry) as Turn)) {
-      calls.set(call.id, { life: lifecycleOf(call), turnId: entry.id })
+      calls.set(call.id, { lifecycle: lifecycleOf(call), turnId: entry.id })
     }
   }
   return calls

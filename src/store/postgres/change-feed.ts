@@ -8,13 +8,12 @@ import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
 import { createNotifyListener, type DeafReason } from './notify-listener.ts'
-import { everything } from './notify-payload.ts'
-import { createNotifyPublisher } from './notify-publisher.ts'
+import { createNotifyPublisher, everything } from './notify-publisher.ts'
 
 /** What has changed: told to others, and heard from them by listening or by asking. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
   /** Own listeners hear it at once, other processes by way of the server. */
-  readonly tell: (changed: readonly ChangeNotification[]) => void
+  readonly publish: (changed: readonly ChangeNotification[]) => void
   /** See `ChangePoll.readSeqs`. */
   readonly readSeqs: ChangePoll['readSeqs']
   close(): Promise<void>
@@ -72,7 +71,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   })
 
   return {
-    tell: (changed) => {
+    publish: (changed) => {
       listeners.post(changed)
       publisher.send(changed)
     },

@@ -1,6 +1,6 @@
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification } from '../store.ts'
-import { everything } from './notify-payload.ts'
+import { everything } from './notify-publisher.ts'
 import type { ListenerState } from './notify-listener.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
@@ -56,7 +56,7 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
   /** Which server process answered last: after a fail-over or a restart it is another. */
   let server: string | null = null
   /** When those who do not say what they follow were last told to look. */
-  let toldAt = 0
+  let notifiedAt = 0
   let failingSince: number | null = null
   /** Null while it is stopped; a loop that finds another ends. */
   let loop: object | null = null
@@ -66,8 +66,8 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
     const state = listener()
     const now = performance.now()
     if (state === 'listening') return
-    if (state === 'deaf' || (state === 'down' && now - toldAt >= unspecificMs)) {
-      toldAt = now
+    if (state === 'deaf' || (state === 'down' && now - notifiedAt >= unspecificMs)) {
+      notifiedAt = now
       postUnspecific()
     }
     const threads = new Map([...followed()].map((id) => [id, known.get(id) ?? unknown]))
@@ -126,7 +126,7 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
       if (loop !== null) return
       const mine = {}
       loop = mine
-      toldAt = performance.now()
+      notifiedAt = performance.now()
       schedule(mine)
     },
     stop() {

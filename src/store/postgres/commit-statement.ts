@@ -1,8 +1,7 @@
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
-import { toPlainText } from './plain-text.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, toPlainText } from './statement.ts'
 
 /**
  * A group of commits as one statement, for one or for two hundred, at most one of each thread. The
@@ -14,13 +13,13 @@ import type { Statement } from './statement.ts'
  */
 export type CommitTables = 'events' | 'calls' | 'all'
 
-/** Which tables a group writes: the statement of each is prepared by itself, as a wide one costs more to start. */
+/** Which tables a group writes: the statement of each is prepared by itself, as a multi-table one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
-  const isWide = commits.some(
+  const isMultiTable = commits.some(
     ({ append, newMessages, changedMessages }) =>
       append.create !== undefined || newMessages.length + changedMessages.length > 0,
   )
-  if (isWide) return 'all'
+  if (isMultiTable) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
 }
 
@@ -69,11 +68,11 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     const arrays = list.map(({ type }) => `$${(parameters += 1)}::${type}[]`)
     return `unnest(${arrays.join(', ')}) AS ${name}(${list.map((column) => column.name).join(', ')})`
   }
-  const isWide = tables === 'all'
+  const isMultiTable = tables === 'all'
   const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
-  const input = `unnest(${[...headColumns, ...(isWide ? createColumns : [])]
+  const input = `unnest(${[...headColumns, ...(isMultiTable ? createColumns : [])]
     .map(({ type }) => `$${(parameters += 1)}::${type}[]`)
-    .join(', ')}) WITH ORDINALITY AS i(${[...headColumns, ...(isWide ? createColumns : [])]
+    .join(', ')}) WITH ORDINALITY AS i(${[...headColumns, ...(isMultiTable ? createColumns : [])]
     .map(({ name }) => name)
     .join(', ')}, nth)`
   const parts = [
@@ -102,13 +101,13 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
            WHEN i.lease = 'release' THEN NULL ELSE t.lease_until END
        FROM input AS i JOIN head AS h ON h.id = i.id
        WHERE t.id = i.id AND (i.expected IS NULL OR i.expected = h.seq)
-         ${isWide ? 'AND (i.owner IS NULL OR i.owner = h.owner_id)' : ''}
+         ${isMultiTable ? 'AND (i.owner IS NULL OR i.owner = h.owner_id)' : ''}
          AND CASE i.lease
            WHEN 'acquire' THEN h.lease_holder IS NULL OR NOT h.is_held OR h.fence = i.fence
            ELSE i.lease IS NULL OR (h.lease_holder IS NOT NULL AND h.fence = i.fence) END
        RETURNING t.id, t.seq, t.fence, t.incarnation, t.mark,
          t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
-    ...(isWide
+    ...(isMultiTable
       ? [
           `made AS (
              INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark,
@@ -147,7 +146,7 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
                name = excluded.name, life = excluded.life, input = excluded.input,
                output = excluded.output, model_output = excluded.model_output)`,
         ]),
-    ...(isWide
+    ...(isMultiTable
       ? [
           `changing AS MATERIALIZED (
              SELECT m.thread_id, m.seq AS place, w.mark, n.* FROM ${rows('n', changedColumns)}

@@ -103,17 +103,17 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     return next
   }
 
-  const takeOut = (connection: Connection) => {
+  const remove = (connection: Connection) => {
     clearTimeout(idle.get(connection))
     idle.delete(connection)
   }
   const discard = (connection: Connection) => {
-    takeOut(connection)
+    remove(connection)
     connection.drop()
     leave()
   }
   const retire = async (connection: Connection) => {
-    takeOut(connection)
+    remove(connection)
     await connection.close()
     leave()
   }
@@ -125,7 +125,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
         discard(connection)
         continue
       }
-      takeOut(connection)
+      remove(connection)
       return connection
     }
     return undefined

@@ -1,8 +1,12 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { readSqlState } from './postgres-error.ts'
-import type { Statement, StatementLimits } from './statement.ts'
-import { type PreparedStatements, StatementQuery } from './statement-query.ts'
+import {
+  type PreparedStatements,
+  type Statement,
+  type StatementLimits,
+  StatementQuery,
+} from './statement.ts'
 
 /** One connection, on which no statement takes longer than it may. */
 export interface Connection {
@@ -40,7 +44,7 @@ export interface Connection {
 }
 
 /** The server did not answer in time. What it was asked to write may or may not be stored. */
-export class LateAnswerError extends Error {
+class LateAnswerError extends Error {
   override readonly name = 'LateAnswerError'
   readonly code = 'late-answer'
 }

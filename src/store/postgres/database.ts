@@ -1,12 +1,11 @@
 import { longestTimerMs } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { Connection } from './connection.ts'
+import type { MigrateOptions, MigrationResult } from '../store.ts'
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
+import type { Connection } from './connection.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
-import type { MigrateOptions, MigrationResult } from '../store.ts'
-import { migrate, type MigrationQuery } from './migrate.ts'
-import { partitionTables } from './partition-tables.ts'
+import { migrate, type MigrationQuery, partitionTables } from './migrate.ts'
 import { closedFault, isLost, isReadOnly, toStoreFault } from './postgres-error.ts'
 import {
   type RunStatement,

@@ -1,9 +1,13 @@
 import type pg from 'pg'
-import { answerWithin, type Connection, isRefusal } from './connection.ts'
 import type { ConnectionPool } from './connection-pool.ts'
+import { answerWithin, type Connection, isRefusal } from './connection.ts'
 import { closedFault, toConnectFault } from './postgres-error.ts'
-import { type Statement, type StatementLimits, toTransactionStart } from './statement.ts'
-import { getTypeParser } from './statement-query.ts'
+import {
+  getTypeParser,
+  type Statement,
+  type StatementLimits,
+  toTransactionStart,
+} from './statement.ts'
 
 /**
  * A pool of the host's: that of `pg`, or another that has these methods. It is used one connection and one
@@ -92,7 +96,7 @@ function toConnection(client: HostClient): Connection {
       throw error
     }
   }
-  const ask = async <Row extends object>(
+  const send = async <Row extends object>(
     { text }: Statement,
     values: readonly unknown[],
     limitMs: number,
@@ -108,10 +112,10 @@ function toConnection(client: HostClient): Connection {
       limitMs: number,
       limits: StatementLimits | null,
     ) {
-      if (limits === null) return ask<Row>(statement, values, limitMs)
+      if (limits === null) return send<Row>(statement, values, limitMs)
       await query(toTransactionStart(limits), limitMs)
       try {
-        const rows = await ask<Row>(statement, values, limitMs)
+        const rows = await send<Row>(statement, values, limitMs)
         await query('COMMIT', limitMs)
         return rows
       } catch (error) {

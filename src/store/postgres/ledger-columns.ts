@@ -9,7 +9,7 @@ import type { StoredOutput } from '../stored-output.ts'
  */
 export type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
 
-export interface ThreadColumns {
+interface ThreadColumns {
   readonly kind: 'thread'
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
@@ -23,7 +23,7 @@ export interface ThreadColumns {
   readonly edge: MessageId | null
 }
 
-export interface MessageColumns {
+interface MessageColumns {
   readonly kind: 'message'
   readonly messageId: MessageId
   readonly role: UserMessage['role'] | 'assistant'
@@ -52,7 +52,7 @@ export interface BatchColumns {
   readonly isRead: boolean
 }
 
-export interface CallColumns extends StoredOutput {
+interface CallColumns extends StoredOutput {
   readonly kind: 'call'
   readonly messageId: MessageId
   readonly callId: CallId

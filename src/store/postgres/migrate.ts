@@ -1,8 +1,8 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { MigrationResult } from '../store.ts'
 import { allMigrations } from './migrations/all-migrations.ts'
-import { readSqlState } from './postgres-error.ts'
 import type { Migration } from './migrations/migration.ts'
+import { readSqlState } from './postgres-error.ts'
 
 /** Runs a statement on the connection that migrates. */
 export type MigrationQuery = <Row extends object>(
@@ -36,7 +36,7 @@ export async function migrate(
   if (isUsable(applied, newest)) return unchanged(applied)
   const version = applied.at(-1)?.version ?? 0
   try {
-    await takeSteps(query, name, version, steps)
+    await applySteps(query, name, version, steps)
   } catch (error) {
     throw readSqlState(error) === '42501' ? notAllowed(name, version, newest, error) : error
   }
@@ -44,14 +44,14 @@ export async function migrate(
 }
 
 /** Until the transaction ends: two that migrate one schema at once come one after the other. */
-export async function lockMigrations(query: MigrationQuery, name: string): Promise<void> {
+async function lockMigrations(query: MigrationQuery, name: string): Promise<void> {
   await query(`SET LOCAL lock_timeout = '5min'`)
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
   // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
   await query(`SET LOCAL lock_timeout = '10s'`)
 }
 
-async function takeSteps(
+async function applySteps(
   query: MigrationQuery,
   name: string,
   version: number,
@@ -121,3 +121,73 @@ async function readApplied(
      FROM "${name}".migrations AS m ORDER BY version`,
   )
 }
+
+/** The tables of threads, and the column by which each is spread. What belongs to a thread stands in one part. */
+const partitionKeys: Readonly<Record<string, string>> = {
+  threads: 'id',
+  messages: 'thread_id',
+  events: 'thread_id',
+  calls: 'thread_id',
+}
+
+/**
+ * Spreads the tables over `count` parts each, by the hash of the thread: every unique key begins with the thread, so
+ * nothing else changes. Rows that are there are copied, behind locks that end with the caller's transaction.
+ * Tables that are spread already stay as they are.
+ *
+ * Indexes, triggers and storage settings are taken over from the table as it is, whatever steps have made it so.
+ */
+export async function partitionTables(
+  query: MigrationQuery,
+  name: string,
+  count: number,
+): Promise<void> {
+  await lockMigrations(query, name)
+  for (const [table, key] of Object.entries(partitionKeys)) {
+    const [found] = await query<{ readonly kind: string }>(
+      `SELECT c.relkind AS kind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relname = $2`,
+      [name, table],
+    )
+    if (found?.kind === 'r') await query(partitionSql(name, table, key, count))
+  }
+}
+
+// Names are ours, or were checked to be plain words when the store was made.
+const partitionSql = (name: string, table: string, key: string, count: number): string => `
+DO $$
+DECLARE
+  old regclass := '"${name}".${table}';
+  options text;
+  definitions text[];
+  definition text;
+BEGIN
+  LOCK TABLE "${name}".${table} IN ACCESS EXCLUSIVE MODE;
+  SELECT coalesce('WITH (' || array_to_string(reloptions, ', ') || ')', '') INTO options
+    FROM pg_class WHERE oid = old;
+  SELECT array_agg(text ORDER BY place) INTO definitions FROM (
+    SELECT 1 AS place, format('ALTER TABLE %s ADD CONSTRAINT %I %s', old, conname,
+      pg_get_constraintdef(oid)) AS text
+      FROM pg_constraint WHERE conrelid = old AND contype IN ('p', 'u')
+    UNION ALL SELECT 2, pg_get_indexdef(indexrelid) FROM pg_index
+      WHERE indrelid = old AND NOT EXISTS (
+        SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u'))
+    UNION ALL SELECT 3, pg_get_triggerdef(oid) FROM pg_trigger
+      WHERE tgrelid = old AND NOT tgisinternal) AS d;
+  ALTER TABLE "${name}".${table} RENAME TO ${table}_whole;
+  CREATE TABLE "${name}".${table} (LIKE "${name}".${table}_whole
+    INCLUDING ALL EXCLUDING INDEXES) PARTITION BY HASH (${key});
+  FOR part IN 0..${count - 1} LOOP
+    EXECUTE format('CREATE TABLE "${name}".%I PARTITION OF "${name}".${table}
+      FOR VALUES WITH (MODULUS ${count}, REMAINDER %s) %s', '${table}_part_' || part, part, options);
+  END LOOP;
+  INSERT INTO "${name}".${table} SELECT * FROM "${name}".${table}_whole;
+  -- Rights that were given to the table are given to the new one.
+  FOR definition IN SELECT format('GRANT %s ON "${name}".${table} TO %s', privilege_type,
+      CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
+    FROM pg_class, aclexplode(relacl) WHERE oid = old LOOP
+    EXECUTE definition;
+  END LOOP;
+  DROP TABLE "${name}".${table}_whole;
+  FOREACH definition IN ARRAY definitions LOOP EXECUTE definition; END LOOP;
+END $$`

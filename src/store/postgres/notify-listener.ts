@@ -1,6 +1,6 @@
 import type { ChangeNotification } from '../store.ts'
 import { answerWithin, type Connection } from './connection.ts'
-import { everything, parseNotifyPayload, toProbePayload } from './notify-payload.ts'
+import { everything, parseNotifyPayload, toProbePayload } from './notify-publisher.ts'
 
 export interface NotifyListener {
   start(): void
@@ -41,7 +41,7 @@ const longestPauseMs = 5_000
 const deafPauseMs = 60_000
 const mostUnheard = 2
 /** Nobody speaks first on this connection: whether the server is still there has to be asked. */
-const askEveryMs = 5_000
+const probeEveryMs = 5_000
 
 /**
  * One connection that listens while somebody watches, and is made again whenever it breaks or falls silent. That
@@ -94,7 +94,7 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
       mine.downSince = null
       mine.pauseMs = firstPauseMs
       connection.onEnd((error) => retry(mine, error))
-      ask(mine, connection)
+      probe(mine, connection)
       // What was missed while nobody listened.
       post([everything])
     } catch (error) {
@@ -123,18 +123,18 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
   }
 
   /** To listen again changes nothing, and is answered. What does not answer is dropped, which ends it. */
-  const ask = (mine: Line, connection: Connection) => {
+  const probe = (mine: Line, connection: Connection) => {
     mine.timer = setTimeout(() => {
       connection.query(`LISTEN "${channel}"`, limitMs).then(
         () => {
-          if (line === mine && mine.connection === connection) ask(mine, connection)
+          if (line === mine && mine.connection === connection) probe(mine, connection)
         },
         (error: unknown) => {
           if (line === mine) onError(error)
           connection.drop()
         },
       )
-    }, askEveryMs)
+    }, probeEveryMs)
   }
 
   return {

@@ -1,6 +1,5 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification } from '../store.ts'
-import { toNotifyPayloads } from './notify-payload.ts'
 
 export interface NotifyPublisher {
   send(notifications: readonly ChangeNotification[]): void
@@ -76,3 +75,64 @@ export function createNotifyPublisher({
     settle: async () => sending,
   }
 }
+
+/** For when nobody knows what has changed. */
+export const everything: ChangeNotification = { threadId: null, seq: 0 }
+
+/** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
+const mostBytes = 7000
+
+/** The notifications of one store as payloads for NOTIFY. `from` lets that store know its own again. */
+export function* toNotifyPayloads(
+  from: string,
+  notifications: readonly ChangeNotification[],
+): Generator<string> {
+  let part: Wire[] = []
+  let bytes = 0
+  for (const { threadId, seq, stop } of notifications) {
+    const wire: Wire = stop === true ? [threadId, seq, 'stop'] : [threadId, seq]
+    const size = Buffer.byteLength(JSON.stringify(wire))
+    if (bytes + size > mostBytes) {
+      yield JSON.stringify([from, part])
+      part = []
+      bytes = 0
+    }
+    part.push(wire)
+    bytes += size + 1
+  }
+  if (part.length > 0) yield JSON.stringify([from, part])
+}
+
+/** What a listener sends itself, to find out whether it hears: a payload of its own without a change. */
+export const toProbePayload = (from: string): string => JSON.stringify([from, []])
+
+/** Undefined if it is not one of ours: anybody may write to a channel. */
+export function parseNotifyPayload(
+  payload: string,
+): { readonly from: string; readonly notifications: readonly ChangeNotification[] } | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(value) || typeof value[0] !== 'string' || !Array.isArray(value[1])) {
+    return undefined
+  }
+  const notifications = (value[1] as readonly unknown[]).filter(isWire)
+  return {
+    from: value[0],
+    notifications: notifications.map(([threadId, seq, stop]) => ({
+      threadId,
+      seq,
+      ...(stop === 'stop' ? { stop: true } : {}),
+    })),
+  }
+}
+
+type Wire = readonly [threadId: ThreadId | null, seq: number, stop?: 'stop']
+
+const isWire = (value: unknown): value is Wire =>
+  Array.isArray(value) &&
+  (typeof value[0] === 'string' || value[0] === null) &&
+  typeof value[1] === 'number'

@@ -12,16 +12,14 @@ import { createLedgerReader } from '../ledger-rows.ts'
 import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
-import { createFateReader } from './commit-fate.ts'
 import { createDatabase } from './database.ts'
 import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
-import { everything } from './notify-payload.ts'
+import { everything } from './notify-publisher.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresSource } from './read-rows.ts'
-import { rewriteThread } from './rewrite-thread.ts'
-import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
-import { createCommitWriter } from './write-commits.ts'
+import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
+import { createCommitWriter, createFateReader } from './write-commits.ts'
 
 export interface PostgresStoreOptions {
   /**
@@ -142,7 +140,7 @@ export function postgres(
     limitMs: statementTimeoutMs,
     onError,
   })
-  const { tell } = feed
+  const { publish } = feed
 
   return {
     kind: 'postgres',
@@ -154,18 +152,18 @@ export function postgres(
 
     async deleteThread(id) {
       const deleted = await threads.deleteThread(id)
-      if (deleted !== null) tell([{ threadId: id, seq: 0 }])
+      if (deleted !== null) publish([{ threadId: id, seq: 0 }])
       return deleted
     },
 
     async commit(commits) {
       try {
         const results = await write(commits)
-        tell(changedThreads(commits, results))
+        publish(changedThreads(commits, results))
         return results
       } catch (error) {
         // If it was stored, nobody has been told of it.
-        if (isLost(error)) tell([everything])
+        if (isLost(error)) publish([everything])
         throw error
       }
     },
@@ -175,17 +173,17 @@ export function postgres(
       try {
         const end = await rewriteThread(database, quoted, rewrite)
         if (typeof end === 'string') return end
-        tell([{ threadId, seq: end }])
+        publish([{ threadId, seq: end }])
         return 'rewritten'
       } catch (error) {
-        if (isLost(error)) tell([everything])
+        if (isLost(error)) publish([everything])
         throw error
       }
     },
 
     async requestStop(threadId) {
       const { seq, ...request } = await threads.requestStop(threadId)
-      if (seq !== undefined) tell([{ threadId, seq, stop: true }])
+      if (seq !== undefined) publish([{ threadId, seq, stop: true }])
       return request
     },
 

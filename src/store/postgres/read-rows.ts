@@ -122,7 +122,7 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
           turnId: messageId,
           callId,
           name,
-          life: state,
+          lifecycle: state,
           input: content,
           output,
           outputBytes,

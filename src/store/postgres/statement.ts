@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+
 /** A statement, and the name under which it is prepared on connections that are ours alone. */
 export interface Statement {
   readonly name: string
@@ -21,7 +25,7 @@ export interface StatementLimits {
  * a pooler or to the host, and what is set on its session would be met by whoever has it next. No page waits for
  * a compiler, and a plan that was made while the tables were small still uses their indexes when they have grown.
  */
-export const planSettings: readonly (readonly [name: string, value: string])[] = [
+const planSettings: readonly (readonly [name: string, value: string])[] = [
   ['jit', 'off'],
   ['enable_seqscan', 'off'],
   ['plan_cache_mode', 'force_generic_plan'],
@@ -32,3 +36,199 @@ export const toTransactionStart = ({ statementMs, lockMs }: StatementLimits): st
   `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${statementMs};
    SET LOCAL lock_timeout = ${lockMs}; SET LOCAL idle_in_transaction_session_timeout = '10s';
    ${planSettings.map(([name, value]) => `SET LOCAL ${name} = ${value}`).join('; ')}`
+
+/** For columns that hold words, not JSON: PostgreSQL has no NUL, and UTF-8 no lone surrogates. */
+export const toPlainText = (text: string): string =>
+  text.toWellFormed().replaceAll('\u0000', '\uFFFD')
+
+/**
+ * Which statements are prepared on a connection. Null: none may be, because it is not ours alone. None is
+ * prepared in a transaction block: one that fails there takes all of it back.
+ */
+export type PreparedStatements = Set<string> | null
+
+export interface StatementQueryOptions {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+  /** Null: as the transaction has it that this is part of, or as the server has it. */
+  readonly limits: StatementLimits | null
+  readonly prepared: PreparedStatements
+  /** The account's transactions begin with another isolation than we need. */
+  readonly isIsolated: boolean
+  readonly resolve: (rows: readonly object[]) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The driver's connection, as far as a query object of one's own uses it. */
+interface Wire {
+  readonly stream: { cork?(): void; uncork?(): void }
+  parse(message: { readonly name: string; readonly text: string }): void
+  bind(message: { readonly statement: string; readonly values: readonly unknown[] }): void
+  describe(message: { readonly type: 'P'; readonly name: '' }): void
+  execute(message: object): void
+  sync(): void
+}
+
+interface Field {
+  readonly name: string
+  readonly dataTypeID: number
+}
+
+/**
+ * One statement with its settings in one round trip and one transaction: everything up to the Sync is one, so
+ * that the settings end with it. The driver's own queries are a transaction each.
+ *
+ * Its methods are those that the driver calls on a query object, as on a cursor.
+ */
+export class StatementQuery {
+  readonly #options: StatementQueryOptions
+  readonly #values: readonly (string | null)[]
+  /** Names in the order in which the server answers for them; null: nothing to remember. */
+  readonly #parsing: (string | null)[] = []
+  /** Commands before the one that was asked for. */
+  #before = 0
+  #fields: readonly (readonly [name: string, parse: (text: string) => unknown])[] = []
+  readonly #rows: object[] = []
+  #fault: Error | null = null
+
+  constructor(options: StatementQueryOptions) {
+    this.#options = options
+    // Before anything is sent: half a statement would leave the connection waiting for the rest.
+    this.#values = options.values.map(toParameter)
+  }
+
+  submit(wire: Wire): void {
+    const { statement, limits, isIsolated } = this.#options
+    wire.stream.cork?.()
+    try {
+      if (limits !== null) {
+        if (isIsolated) this.#send(wire, isolation, [])
+        this.#send(wire, settings, [String(limits.statementMs), String(limits.lockMs)])
+      }
+      this.#before = limits === null ? 0 : isIsolated ? 2 : 1
+      this.#send(wire, statement, this.#values, true)
+      wire.sync()
+    } finally {
+      wire.stream.uncork?.()
+    }
+  }
+
+  #send(wire: Wire, statement: Statement, values: readonly (string | null)[], isWanted = false) {
+    const prepared = this.#options.limits === null ? null : this.#options.prepared
+    const name = prepared === null ? '' : preparedName(statement)
+    if (prepared === null || !prepared.has(name)) {
+      wire.parse({ name, text: statement.text })
+      this.#parsing.push(name === '' ? null : name)
+    }
+    wire.bind({ statement: name, values })
+    if (isWanted) wire.describe({ type: 'P', name: '' })
+    wire.execute({})
+  }
+
+  /** Told by the connection, as the driver does not tell a query. */
+  handleParseComplete(): void {
+    const name = this.#parsing.shift() ?? null
+    if (name !== null) this.#options.prepared?.add(name)
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
+    this.#fields = fields.map(({ name, dataTypeID }) => [name, parserOf(dataTypeID)])
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    if (this.#before > 0 || this.#fault !== null) return
+    try {
+      const row: Record<string, unknown> = {}
+      for (const [index, [name, parse]] of this.#fields.entries()) {
+        const text = fields[index] ?? null
+        row[name] = text === null ? null : parse(text)
+      }
+      this.#rows.push(row)
+    } catch (error) {
+      this.#fault = error instanceof Error ? error : new Error(String(error))
+    }
+  }
+
+  handleCommandComplete(): void {
+    this.#before--
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#fault === null) this.#options.resolve(this.#rows)
+    else this.#options.reject(this.#fault)
+  }
+
+  handleError(error: Error): void {
+    // Nobody answers for these any more.
+    this.#parsing.length = 0
+    this.#options.reject(error)
+  }
+
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+  handleCopyInResponse(): void {}
+  handleCopyData(): void {}
+}
+
+const settings: Statement = {
+  name: 'holdfast-settings',
+  text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true), ${planSettings
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ')}`,
+}
+const isolation: Statement = {
+  name: 'holdfast-isolation',
+  text: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED',
+}
+
+const names = new WeakMap<Statement, string>()
+
+/**
+ * With what the statement says: should two stores share a connection after all, as behind a pooler that hides
+ * that it is one, neither can run the other's statement on its own tables.
+ */
+function preparedName(statement: Statement): string {
+  const known = names.get(statement)
+  if (known !== undefined) return known
+  const hash = createHash('sha256').update(statement.text).digest('hex').slice(0, 16)
+  const name = `${statement.name}-${hash}`
+  names.set(statement, name)
+  return name
+}
+
+/** In PostgreSQL's text form. */
+function toParameter(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return toArrayText(value)
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new TypeError('A parameter is a word, a number, a yes or no, nothing, or a list of these.')
+}
+
+function toArrayText(values: readonly unknown[]): string {
+  const parts = values.map((value) => {
+    const text = toParameter(value)
+    if (text === null) return 'NULL'
+    return typeof value === 'string' ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : text
+  })
+  return `{${parts.join(',')}}`
+}
+
+const int8 = 20
+
+type ParseText = (text: string) => unknown
+
+const parserOf = (type: number): ParseText =>
+  type === int8 ? parseInt8 : (pg.types.getTypeParser(type, 'text') as ParseText)
+
+/** For our own statements only: the host's own use of the driver keeps its parsers. */
+export const getTypeParser: pg.CustomTypesConfig['getTypeParser'] = (id, format): ParseText =>
+  format === 'binary' ? (pg.types.getTypeParser(id, format) as ParseText) : parserOf(id)
+
+function parseInt8(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) {
+    throw new HoldfastError('store-failed', 'A number in the database is out of range.')
+  }
+  return value
+}

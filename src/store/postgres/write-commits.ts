@@ -1,19 +1,18 @@
-import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import { toRefusal } from '../commit-group.ts'
-import { judgeAppend, newThreadHead } from '../lease.ts'
+import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import {
   type CommitRow,
-  type CommitTables,
   commitStatement,
+  type CommitTables,
   commitValues,
   tablesOf,
 } from './commit-statement.ts'
-import type { ReadCommitFate } from './commit-fate.ts'
 import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
-import type { RunStatement, Statement } from './statement.ts'
+import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
@@ -181,4 +180,112 @@ function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error
   if (!/^2[23]/.test(readSqlState(cause) ?? '')) return null
   return (cause as { readonly table?: string }).table === 'calls' ? 'call' : 'message'
+}
+
+/**
+ * What became of a commit whose answer was lost. `absent`: it was not stored when this was read, and may
+ * be written; should it be stored after all by a server that is only slow, the thread's seq refuses one
+ * of the two, and the next look finds which.
+ */
+type CommitFate = Appended | { readonly kind: 'absent' }
+
+export type ReadCommitFate = (commit: PlannedCommit) => Promise<CommitFate>
+
+/** Reads it from the rows: those of a commit are there together or not at all. `schema` is quoted. */
+export function createFateReader(run: RunStatement, schema: string): ReadCommitFate {
+  const statement = fateStatement(schema)
+  return async (commit) => {
+    const [found] = await run<FateRow>(statement, fateValues(commit))
+    return found === undefined ? { kind: 'absent' } : judgeFate(commit, found)
+  }
+}
+
+/** The thread as it is now, and what of the commit is found in it. */
+interface FateRow {
+  readonly seq: number
+  readonly fence: number
+  readonly holder: string | null
+  readonly turn: string | null
+  readonly isStopping: boolean
+  /** Rows that are there as they were planned. */
+  readonly same: number
+  /** A later snapshot covers a turn that was written about, so that its events are no longer there. */
+  readonly isCovered: boolean
+}
+
+function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate {
+  const { lease, expectedSeq = 0 } = append
+  const { seq, fence, holder } = found
+  const isOurs = lease?.kind === 'acquire' && holder === toPlainText(lease.holder)
+  const stored = (own: number): Appended => ({
+    kind: 'appended',
+    firstSeq: expectedSeq + 1,
+    seq: size === 0 ? seq : expectedSeq + size,
+    ...(lease === undefined ? {} : { fence: own }),
+    stopRequested: lease?.kind === 'hold' && lease.fence === fence && found.isStopping,
+  })
+  if (size === 0) {
+    // A renewal may be made twice. One who has the lease, or has given it back, need not do it again.
+    const isReleased = lease?.kind === 'release' && holder === null && lease.fence === fence
+    const isAcquired = isOurs && lease.turnId === found.turn && lease.overFence !== fence
+    return isReleased || isAcquired ? stored(fence) : { kind: 'absent' }
+  }
+  if (seq < expectedSeq + size) return { kind: 'absent' }
+  if (found.same === 0) {
+    // Whoever has lost the lease is refused by its fence, whatever was stored.
+    const isFenced = lease !== undefined && lease.kind !== 'acquire' && lease.fence !== fence
+    if (!found.isCovered || isFenced) return { kind: 'absent' }
+    throw unknownFate()
+  }
+  if (lease?.kind !== 'acquire') return stored(lease?.fence ?? fence)
+  // Stored, and taken over since: under which number it was stored, nobody can tell.
+  if (!isOurs || lease.turnId !== found.turn) throw unknownFate()
+  return stored(fence)
+}
+
+const unknownFate = () =>
+  new HoldfastError(
+    'store-unreachable',
+    'The connection to PostgreSQL was lost. What was being written may or may not have been stored.',
+  )
+
+const fateStatement = (schema: string): Statement => ({
+  name: 'holdfast-commit-fate',
+  text: `
+    WITH batch AS (SELECT * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
+        AS b(seq, message_id, at, payload)),
+      body AS (SELECT * FROM unnest($6::text[], $7::bigint[], $8::text[])
+        AS s(message_id, body_seq, body))
+    SELECT t.seq, t.fence, t.lease_holder AS holder, t.lease_turn AS turn,
+      coalesce(t.stop_fence = t.fence, false) AS "isStopping",
+      (SELECT count(*) FROM batch AS b JOIN ${schema}.events AS e
+        ON e.thread_id = t.id AND e.seq = b.seq AND e.at = b.at AND e.payload = b.payload)
+      + (SELECT count(*) FROM body AS s JOIN ${schema}.messages AS m
+        ON m.thread_id = t.id AND m.message_id = s.message_id AND m.body_seq = s.body_seq
+          AND m.body = s.body)
+      + (SELECT count(*) FROM unnest($9::bigint[], $10::text[], $11::bigint[]) AS n(seq, id, at)
+        JOIN ${schema}.messages AS m ON m.thread_id = t.id AND m.seq = n.seq
+          AND m.message_id = n.id AND m.created_at = n.at) AS same,
+      EXISTS (SELECT FROM ${schema}.messages AS m JOIN
+        (SELECT message_id, seq FROM batch UNION ALL SELECT message_id, body_seq FROM body) AS w
+        ON m.thread_id = t.id AND m.message_id = w.message_id AND m.body_seq >= w.seq)
+        AS "isCovered"
+    FROM ${schema}.threads AS t WHERE t.id = $1`.replaceAll(/\s+/g, ' '),
+})
+
+function fateValues({ append, batches, newMessages, changedMessages }: PlannedCommit) {
+  const bodies = changedMessages.filter(({ snapshot }) => snapshot !== null)
+  return [
+    append.threadId,
+    batches.map(({ seq }) => seq),
+    batches.map(({ turnId }) => turnId),
+    batches.map(({ at }) => at),
+    batches.map(({ payload }) => payload),
+    bodies.map(({ id }) => id),
+    bodies.map(({ snapshot }) => snapshot?.seq),
+    bodies.map(({ snapshot }) => snapshot?.body),
+    newMessages.map(({ seq }) => seq),
+    newMessages.map(({ id }) => id),
+    newMessages.map(({ at }) => at),
+  ]
 }

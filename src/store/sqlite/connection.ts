@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type LedgerStatements, prepareLedgerStatements } from './ledger-statements.ts'
-import { openDatabase } from './open-database.ts'
-import { watchOpenFile } from './open-file.ts'
+import { openDatabase, watchOpenFile } from './open-database.ts'
 import { closedFault, toStoreFault } from './sqlite-error.ts'
 
 /** One open database. Everything in it is synchronous, so transactions never meet in a process. */

@@ -1,7 +1,6 @@
 import type { ChangeNotification } from '../store.ts'
 import type { Connection } from './connection.ts'
-import type { ChangedRow } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type { ChangedRow, LedgerStatements } from './ledger-statements.ts'
 
 /**
  * Notices what other processes commit to the same file. SQLite has no messages between processes;

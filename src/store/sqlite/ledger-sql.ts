@@ -115,8 +115,8 @@ export const ledgerSql = {
     ON CONFLICT (thread, call_id) DO UPDATE SET turn = excluded.turn, name = excluded.name,
       life = excluded.life, input = excluded.input, output = excluded.output,
       model_output = excluded.model_output`,
-  readCalls: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+  readCalls: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
-  readCall: `SELECT call_id AS callId, name, life, input, ${outputColumns} FROM calls
+  readCall: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND call_id = :callId`,
 } as const

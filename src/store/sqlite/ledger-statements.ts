@@ -2,17 +2,9 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
+import type { ThreadHead } from '../lease.ts'
 import type { StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
-import type {
-  BatchRecord,
-  ChangedRow,
-  HeadRow,
-  HeldLeaseRow,
-  LedgerThreadRecord,
-  MessageRecord,
-  ThreadKey,
-} from './ledger-row.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -36,7 +28,7 @@ type OfCall = [thread: ThreadKey, callId: CallId]
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
-/** Prepared once and kept for the life of the store. */
+/** Prepared once and kept for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
     text: string,
@@ -173,7 +165,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         turn: Seq,
         seq: Seq,
         name: string,
-        life: CallLifecycle,
+        lifecycle: CallLifecycle,
         input: string | null,
         output: string | null,
         modelOutput: string | null,
@@ -182,4 +174,62 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
+}
+
+/** The number of a thread in this database; nobody outside hears of it. */
+export type ThreadKey = number
+
+/** What an append is compared with. */
+export interface HeadRow extends ThreadHead {
+  readonly thread: ThreadKey
+}
+
+/** A thread as reads of what is in it need it. */
+export interface LedgerThreadRecord {
+  readonly thread: ThreadKey
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
+}
+
+export interface HeldLeaseRow {
+  readonly threadId: ThreadId
+  readonly fence: number
+  readonly holder: string
+  readonly turnId: MessageId
+  readonly until: number
+}
+
+export interface ChangedRow {
+  readonly id: ThreadId
+  readonly seq: Seq
+  readonly isStopping: 0 | 1
+}
+
+export interface MessageRecord {
+  readonly seq: Seq
+  readonly messageId: MessageId
+  readonly role: 'user' | 'system' | 'assistant'
+  readonly status: TurnStatus | null
+  /** 0: events have come that are not in the body. */
+  readonly isSnapshot: 0 | 1
+  readonly bodySeq: Seq | null
+  readonly commitSeq: Seq
+  readonly mark: string
+  readonly createdAt: number
+  readonly body: string | null
+}
+
+/** Events of one commit: see `EventBatch`. */
+export interface BatchRecord {
+  readonly seq: Seq
+  readonly size: number
+  readonly commitSeq: Seq
+  readonly mark: string
+  /** The place of the turn that it belongs to; null for events of the thread itself. */
+  readonly turn: Seq | null
+  readonly at: number
+  readonly payload: string
 }

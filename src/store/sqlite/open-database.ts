@@ -1,7 +1,8 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
-import { findPlaceFault } from './place-fault.ts'
 import { isLocked, isPlaceFault, toStoreFault } from './sqlite-error.ts'
 
 // Not a static import: see assert-node.ts.
@@ -133,5 +134,113 @@ function useWriteAheadLog(db: DatabaseSync, busyTimeoutMs: number): void {
       if (!isLocked(error) || waitedMs >= busyTimeoutMs) throw error
       Atomics.wait(pause, 0, 0, pauseMs)
     }
+  }
+}
+
+/** The files behind an open connection, as they are found by their names. */
+export interface OpenFile {
+  /** Which file it is, and not a copy of it; empty for a database that has none. */
+  readonly identity: string
+  /**
+   * Throws once the database, or the log that it writes to first, is no longer what its name leads to. SQLite goes on
+   * with a file that has been deleted or replaced: what it says it stored is then nowhere after the next start.
+   *
+   * It throws for good: while the name led elsewhere another process may have made a database of its own there, and
+   * the two would take each other's log for theirs.
+   */
+  check(): void
+  /** The same for whoever asks often: looks now and then. */
+  checkSometimes(): void
+}
+
+const lookEveryMs = 250
+
+/** `file` as it was given to SQLite. */
+export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
+  const place = readPlace(db)
+  // A database in memory, or a temporary one: it has no name that could lead elsewhere.
+  if (place === '') return { identity: '', check() {}, checkSometimes() {} }
+  const name = file.startsWith('file:') ? place : resolve(file)
+  const known = new Map<string, string>()
+  let lost: HoldfastError | undefined
+  let lookedAt = 0
+
+  const isSame = (path: string): boolean => {
+    const found = identify(path)
+    const before = known.get(path)
+    if (before === undefined && found !== null && found !== undefined) known.set(path, found)
+    return found === undefined || before === undefined || before === found
+  }
+  const check = () => {
+    lookedAt = performance.now()
+    // The name that was given may be a link that is made to point elsewhere; the log stands beside the file itself.
+    if (lost === undefined && ![name, place, `${place}-wal`].every(isSame)) {
+      lost = new HoldfastError(
+        'store-replaced',
+        `The database ${name} was deleted, moved or replaced while it was open. Nothing is stored until it is put back and this process is started again.`,
+        { isTemporary: true },
+      )
+    }
+    if (lost !== undefined) throw lost
+  }
+  check()
+  return {
+    identity: known.get(place) ?? '',
+    check,
+    checkSometimes() {
+      if (lost !== undefined) throw lost
+      if (performance.now() - lookedAt >= lookEveryMs) check()
+    },
+  }
+}
+
+/** As SQLite found it: absolute, with links resolved. */
+const readPlace = (db: DatabaseSync): string =>
+  String(
+    db.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'").get()?.['file'] ?? '',
+  )
+
+/** Which file a name leads to; null: to none. Undefined where that cannot be seen now, which proves nothing. */
+function identify(path: string): string | null | undefined {
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return found === undefined ? null : `${found.dev}.${found.ino}`
+  } catch {
+    // No right to look, a disk that does not answer: reading and writing will tell.
+    return undefined
+  }
+}
+
+/**
+ * Why a database cannot be opened where it is said to be. SQLite knows only that it cannot: whoever reads
+ * that has to find out by themselves which of the folder, the file and its log it is about. Null: not known either.
+ */
+function findPlaceFault(file: string, cause: unknown): HoldfastError | null {
+  if (file === ':memory:' || file.startsWith('file:')) return null
+  const folder = dirname(file)
+  const isFolder = (path: string) =>
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (!isFolder(folder)) {
+    return new HoldfastError('store-failed', `There is no folder ${folder}.`, { cause })
+  }
+  if (isFolder(file)) return new HoldfastError('store-failed', `${file} is a folder.`, { cause })
+  const blocked = [file, `${file}-wal`, `${file}-shm`].find((path) => !canWrite(path))
+  if (blocked === undefined && canWrite(folder)) return null
+  return new HoldfastError(
+    'store-read-only',
+    blocked === undefined
+      ? `The folder ${folder} cannot be written to by this account, and the database needs room there for itself and its log.`
+      : `The file ${blocked} cannot be written to by this account.`,
+    { cause, isTemporary: true },
+  )
+}
+
+/** What is not there is made by whoever may write to the folder. */
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
 }

@@ -10,8 +10,13 @@ import type {
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { BatchRecord, LedgerThreadRecord, MessageRecord, ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type {
+  BatchRecord,
+  LedgerStatements,
+  LedgerThreadRecord,
+  MessageRecord,
+  ThreadKey,
+} from './ledger-statements.ts'
 
 const nothing: LedgerRows = {
   thread: undefined,
@@ -90,11 +95,11 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           }
           if (body !== undefined && bodySeq < batchSeq) {
             reader.addBody(body)
-            bodies.take()
+            bodies.advance()
             changes++
           } else if (batch !== undefined) {
             reader.addBatch(batch)
-            batches.take()
+            batches.advance()
             // The reader may stand in the middle of the first.
             changes += Math.min(batch.size, batch.seq - after)
           }
@@ -280,7 +285,7 @@ function peekable<Row>(rows: Iterable<Row>) {
       else ahead = next.value
       return ahead
     },
-    take() {
+    advance() {
       ahead = undefined
     },
     close() {

@@ -11,8 +11,7 @@ import {
 import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
-import type { ThreadKey } from './ledger-row.ts'
-import type { LedgerStatements } from './ledger-statements.ts'
+import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 
 export interface WriteContext extends LeaseClock {
   /** The next number of the whole store: see `readCounter`. */

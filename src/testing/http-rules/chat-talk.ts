@@ -63,7 +63,7 @@ export async function readChunks(response: Response): Promise<readonly Chunk[]> 
   return chunks.filter((chunk) => chunk['transient'] !== true)
 }
 
-export function assertUiStream(response: Response): void {
+function assertUiStream(response: Response): void {
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
   assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1')

@@ -51,7 +51,7 @@ export function createHttpClient(
   const headers = headersOf?.(owner) ?? {}
   const open = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, baseUrl), { ...init, headers: { ...headers, ...toRecord(init.headers) } })
-  const ask = async <Body>(path: string, init?: RequestInit): Promise<Answer<Body>> => {
+  const request = async <Body>(path: string, init?: RequestInit): Promise<Answer<Body>> => {
     const response = await open(path, init)
     const text = await response.text()
     const contentType = response.headers.get('content-type') ?? ''
@@ -60,7 +60,7 @@ export function createHttpClient(
     return { status: response.status, contentType, body: (text && JSON.parse(text)) as Body }
   }
   const send = <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> =>
-    ask(path, {
+    request(path, {
       method,
       ...(body === undefined
         ? {}
@@ -71,7 +71,7 @@ export function createHttpClient(
     headers,
     open,
     send,
-    get: (path) => ask(path),
+    get: (path) => request(path),
     post: (path, body) => send('POST', path, body),
   }
 }

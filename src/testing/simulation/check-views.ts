@@ -119,7 +119,7 @@ interface PromptPart {
 }
 
 /** Why a provider would refuse this prompt (ST3), or undefined. */
-export function findInvalidPrompt(prompt: readonly PromptMessage[]): string | undefined {
+function findInvalidPrompt(prompt: readonly PromptMessage[]): string | undefined {
   const messages = prompt.filter(({ role }) => role !== 'system')
   if (messages[0]?.role !== 'user') return 'does not begin with a user'
   const last = messages.at(-1)?.role

@@ -191,7 +191,7 @@ export interface Request<Answer> {
   readonly faults?: readonly ErrorCode[]
 }
 
-export function createRequests(scheduler: Scheduler, report: Report): Requests {
+function createRequests(scheduler: Scheduler, report: Report): Requests {
   const open = new Map<object, { readonly process: string; readonly label: string }>()
   return {
     get open() {

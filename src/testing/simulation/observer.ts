@@ -103,7 +103,7 @@ const isStoreFailure = (event: Append['events'][number]): boolean =>
   event.ending.error.code === 'store-failed'
 
 /** What the models of all processes uttered, checked against what is stored of it (LG3). */
-export interface Utterances {
+interface Utterances {
   record(process: string, script: readonly ScriptPart[]): void
   /** A stored step is a prefix of an utterance, and all of it if the step ended by itself. */
   checkStored(process: string, events: readonly NewEvent[], oracle: Oracle): void
@@ -111,7 +111,7 @@ export interface Utterances {
 
 const whole: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length', 'content-filter'])
 
-export function createUtterances(report: Report): Utterances {
+function createUtterances(report: Report): Utterances {
   const scripts = new Map<string, Set<string>>()
 
   /** What follows what was shown is the rest of an utterance, without what it repeated of that, and nothing else (AG8). */

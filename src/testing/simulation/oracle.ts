@@ -3,6 +3,7 @@ import {
   isTurnEvent,
   type LedgerEvent,
   type NewTurnEvent,
+  numberEvents,
   type TurnEvent,
 } from '../../core/event.ts'
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
@@ -183,10 +184,7 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
       if (firstSeq !== view.seq + 1 || seq !== view.seq + append.events.length) {
         report('LG1', `after ${view.seq} came ${append.events.length} as ${firstSeq} to ${seq}`)
       }
-      const fresh = append.events.map((event, index): LedgerEvent => ({
-        ...event,
-        seq: firstSeq + index,
-      }))
+      const fresh = numberEvents(append.events, firstSeq)
       events.push(...fresh)
       if (fresh.length > 0) foldInto(fresh)
     },

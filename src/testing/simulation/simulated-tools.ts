@@ -28,7 +28,7 @@ const define = (repeatable: boolean, policy: ToolPolicy = {}): SimulatedTool => 
 }
 const isOdd = ({ n }: ToolInput): boolean => n % 2 === 1
 
-export const simulatedTools = {
+const simulatedTools = {
   look: define(true),
   crawl: define(true),
   report: define(true),

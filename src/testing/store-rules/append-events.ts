@@ -1,7 +1,7 @@
 import { isTurnEvent, type NewEvent } from '../../core/event.ts'
 import type { MessageId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import { commitAppend } from '../../store/commit-append.ts'
+import { commitAppend } from '../../store/commit-group.ts'
 import {
   type Append,
   type IllegalAppend,
@@ -24,7 +24,7 @@ export async function appendEvents(store: Store, append: Append): Promise<Append
 }
 
 /** The append with what it must know of the thread, read from the store where it does not say it. */
-export async function prepareAppend(store: Store, append: Append): Promise<Append> {
+async function prepareAppend(store: Store, append: Append): Promise<Append> {
   const { threadId, events } = append
   if (events.length === 0) return append
   const thread = await store.readThread(threadId)

@@ -13,7 +13,7 @@ const [database = '', effects = '', when = 'never', place = '0'] = process.argv.
 const store = database.startsWith('postgres:') ? postgres(database) : sqlite(database)
 let commits = 0
 
-const dying: Store = {
+const faultInjecting: Store = {
   ...store,
   async commit(planned) {
     // A heartbeat is a commit like any other, but when it comes is not part of the scenario.
@@ -28,7 +28,7 @@ const dying: Store = {
 }
 
 await store.createThread({ id: threadId, ownerId, title: '', at: Date.now() })
-const holdfast = openScenario(dying, effects)
+const holdfast = openScenario(faultInjecting, effects)
 void follow()
 await ask(holdfast, question, 'u1')
 await holdfast.settled()

@@ -2,10 +2,10 @@
  * Work over a whole thread that yields between its messages, so that whoever runs it on a main thread
  * that others need may let them go first (OP7). The work itself is pure and knows nothing of time.
  */
-export type Work<Result> = Generator<undefined, Result>
+export type PausableWork<Result> = Generator<undefined, Result>
 
 /** All of it at once. */
-export function runWork<Result>(work: Work<Result>): Result {
+export function runToEnd<Result>(work: PausableWork<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value
@@ -16,7 +16,7 @@ export function runWork<Result>(work: Work<Result>): Result {
 export function* mapInSteps<Item, Result>(
   items: readonly Item[],
   toResult: (item: Item, index: number) => Result,
-): Work<Result[]> {
+): PausableWork<Result[]> {
   const results: Result[] = []
   for (const [index, item] of items.entries()) {
     results.push(toResult(item, index))

@@ -11,8 +11,8 @@ const clientTools: ToolSet = { quiz: tool({ inputSchema: z.object({ question: z.
 const promptOf = ({ calls }: Fixture) => JSON.stringify(calls.at(-1)?.prompt)
 const endingOf = ({ progress }: Turn) => (progress.status === 'ended' ? progress.ending : null)
 
-describe('what is told of', () => {
-  it.each<readonly [thrown: unknown, told: string]>([
+describe('the wording of', () => {
+  it.each<readonly [thrown: unknown, worded: string]>([
     [new Error('No such city.'), 'No such city.'],
     ['just words', 'just words'],
     [{ status: 404, why: 'gone' }, '{"status":404,"why":"gone"}'],
@@ -22,7 +22,7 @@ describe('what is told of', () => {
     [{}, 'The tool failed and gave no reason.'],
     [new Error({ a: 1 } as never), 'Error'],
     [new AggregateError([new Error('a'), new Error('b')], ''), 'a; b'],
-  ])('[ST3a CL6] a tool that throws, whatever it throws (%#)', async (thrown, told) => {
+  ])('[ST3a CL6] a tool that throws, whatever it throws (%#)', async (thrown, worded) => {
     const boom = tool({
       inputSchema: input,
       execute(): string {
@@ -35,7 +35,7 @@ describe('what is told of', () => {
     )
     const turn = await fixture.ask('go')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
-    expect(promptOf(fixture)).toContain(JSON.stringify(told).slice(1, -1))
+    expect(promptOf(fixture)).toContain(JSON.stringify(worded).slice(1, -1))
     expect(promptOf(fixture)).not.toMatch(/\[object/)
   })
 
