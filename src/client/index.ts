@@ -1,3 +1,4 @@
+export { type UploadedFile, uploadFile, type UploadOptions } from './upload-file.ts'
 export { type Api, type ApiOptions, createApi } from './api.ts'
 export { ApiError } from '../protocol/api-error.ts'
 export {
@@ -5,6 +6,7 @@ export {
   type ChatTransportOptions,
   createChatTransport,
   type HeadersLike,
+  type LoadedPage,
   type Resolvable,
 } from './chat-transport.ts'
 export type { Connection } from './connection.ts'
@@ -21,6 +23,7 @@ export {
 export type {
   DecisionAnswer,
   PendingMessage,
+  ShownVersion,
   ThreadClient,
   ThreadSnapshot,
 } from './thread-snapshot.ts'
@@ -36,6 +39,8 @@ export {
   projectChatMessage,
   type ToolActivity,
 } from '../views/chat-message.ts'
+export { type MessageVersion, type ShownVersions, versionsOf } from '../core/versions.ts'
+export type { ForkOrigin } from '../core/thread.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   Changed as PreparedChange,

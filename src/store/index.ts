@@ -2,7 +2,8 @@ import '../assert-node.ts'
 export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
 export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 export type { CallLifecycle } from '../core/lifecycle.ts'
-export type { ThreadRecord } from '../core/thread.ts'
+export type { ForkOrigin, ListedThread, ThreadRecord } from '../core/thread.ts'
+export { type MessageVersion, parseVersionId, type VersionRef } from '../core/versions.ts'
 export { changedThreads, commitGroup } from './commit-group.ts'
 export type { EventBatch } from './event-batch.ts'
 export {
@@ -86,6 +87,13 @@ export {
   type ThreadRows,
 } from './thread-rows.ts'
 export type { CallRow } from './turn-snapshot.ts'
+export {
+  createPathRows,
+  type PathRow,
+  type PathRows,
+  type VersionPath,
+  walkPath,
+} from './version-path.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   AnswerLimit,
@@ -95,3 +103,6 @@ export type {
   TurnStatus,
   TurnWait,
 } from '../core/message.ts'
+export type { FileId, FileRecord } from '../core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
+export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'

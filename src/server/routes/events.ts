@@ -74,7 +74,7 @@ const encoded = new WeakMap<Frame, EncodedFrame>()
 function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   const known = after === frame.after ? encoded.get(frame) : undefined
   if (known !== undefined) return known
-  const each = toEventFrames(after, frame.changes.map(toClientChange))
+  const each = toEventFrames(after, frame.changes.map(toClientChange), frame.queue)
   const ends = new Map(frame.changes.map((change) => [change.seq, change]))
   const text = each.map((one) => `id: ${idOf(one, ends, frame)}\n${sseData(one)}`).join('')
   const made = { bytes: encoder.encode(text), seq: each.at(-1)?.seq ?? after }

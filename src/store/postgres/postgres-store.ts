@@ -13,10 +13,12 @@ import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createDatabase } from './database.ts'
+import { createPostgresFileRecords } from './file-records.ts'
 import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { everything } from './notify-publisher.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
+import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
@@ -60,7 +62,7 @@ export interface PostgresStoreOptions {
    * @default 5000
    */
   readonly statementTimeoutMs?: number
-  /** Told of faults that no verb can tell, such as a lost connection that was idle. */
+  /** Told of faults that no verb can tell, such as a lost connection that was idle. @default nobody is told */
   readonly onError?: (error: unknown) => void
 }
 
@@ -145,6 +147,8 @@ export function postgres(
   return {
     kind: 'postgres',
     audit: createPostgresAudit(database, quoted),
+    files: createPostgresFileRecords(database, quoted),
+    defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
     ...createLedgerReader(ledger),
 
@@ -181,8 +185,8 @@ export function postgres(
       }
     },
 
-    async requestStop(threadId) {
-      const { seq, ...request } = await threads.requestStop(threadId)
+    async requestStop(threadId, only) {
+      const { seq, ...request } = await threads.requestStop(threadId, only)
       if (seq !== undefined) publish([{ threadId, seq, stop: true }])
       return request
     },

@@ -25,6 +25,8 @@ export const coverageKinds = [
   'message-refused',
   'edit',
   'regenerate',
+  'show',
+  'fork',
   'continue',
   'stop',
   'stop-from-elsewhere',
