@@ -50,6 +50,11 @@ export const outline: readonly OutlineGroup[] = [
         about: 'Keep useChat: the transport, reload, stop and approvals.',
       },
       {
+        path: 'guides/conversation.md',
+        about:
+          'Saying more while it works: queue, steer, interrupt; versions of messages, and forks.',
+      },
+      {
         path: 'guides/files.md',
         about:
           'Attachments of people and files of tools: where they are kept, limits, what the model is sent.',

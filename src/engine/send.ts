@@ -148,14 +148,19 @@ export async function send(
       const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
       // What stood before it may be of another read: then its place is not known.
       if (old !== undefined && !read.isOneRead) return null
+      const place = { ownerId: read.ownerId, choices, seq: read.seq, queue: read.queue, replyTo }
+      const answers = read.messages.slice(0, -1)
+      const answer = answers.at(-1)
+      // An edit that changes nothing makes the answer anew, and the message stays as it is.
+      if (old !== undefined && answer?.role === 'assistant' && isSameContent(old, content)) {
+        const replaced = { messages: answers, after: old.seq }
+        const versionOf = earlierVersions(answer)
+        return { ...place, last: answers[0], replaced, versionOf, events: [], history: null }
+      }
       return {
-        ownerId: read.ownerId,
-        choices,
-        seq: read.seq,
-        queue: read.queue,
+        ...place,
         last: read.messages[0],
         replaced: old === undefined ? null : read,
-        replyTo,
         events: [old === undefined ? added : { ...added, versionOf: earlierVersions(old) }],
         history: isWholeHistory(read) ? read.messages.toReversed() : null,
       }
@@ -163,6 +168,13 @@ export async function send(
     work,
   )
 }
+
+const isSameContent = (
+  stored: Message,
+  { parts, metadata }: Pick<SendRequest['message'], 'parts' | 'metadata'>,
+): boolean =>
+  stored.role !== 'assistant' &&
+  JSON.stringify([stored.parts, stored.metadata]) === JSON.stringify([parts, metadata])
 
 export type WorkFor = (turnId: MessageId) => Work
 

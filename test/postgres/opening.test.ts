@@ -53,8 +53,9 @@ const oldFunctions =
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
   ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark,
-    DROP COLUMN metadata;
-  ALTER TABLE holdfast.messages DROP COLUMN mark;
+    DROP COLUMN metadata, DROP COLUMN queue, DROP COLUMN forked_from;
+  ALTER TABLE holdfast.messages DROP COLUMN mark, DROP COLUMN parent_seq, DROP COLUMN versions;
+  DROP TABLE holdfast.files, holdfast.file_uses, holdfast.file_pieces;
   ALTER TABLE holdfast.events DROP COLUMN mark;
   ALTER TABLE holdfast.events DROP COLUMN size, ADD COLUMN call_id text COLLATE "C";
   UPDATE holdfast.events SET call_id = substring(payload from '"callId":"([^"]*)"');

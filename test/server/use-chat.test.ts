@@ -93,7 +93,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await tab.until((messages) => JSON.stringify(messages).includes('"input-available"'))
       const other = await again()
       await other.tab.until((messages) => messages.length === 2)
-      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
+      expect(await stop(url)).toEqual({ status: 'stopped' })
       await Promise.all([sent, other.resumed])
       const stored = await page()
       expect(JSON.stringify(stored)).toContain('output-error')
@@ -162,7 +162,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       const three = openTab(place)
       await three.chat.sendMessage({ text: 'another' }, { body: { whenBusy: 'reject' } })
       expect(three.chat.error?.message).toContain('run-active')
-      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
+      expect(await stop(url)).toEqual({ status: 'stopped' })
       await joined
       expect(two.messages()).toEqual(await page())
       expect(calls).toHaveLength(1)

@@ -78,7 +78,8 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
         const { id } = await findThread(context, request)
         const stopped = await holdfast.stop(id)
         if (stopped.kind === 'no-thread') throw notFound('thread')
-        return Response.json({ status: stopped.kind, held: stopped.held })
+        const { kind: status, held } = stopped
+        return Response.json(held === 0 ? { status } : { status, held })
       },
     },
     {

@@ -90,7 +90,7 @@ export const callRules: readonly StoreRule[] = [
         const threadId = parseThreadId(`thread-${seed}`)
         const { messages, seq } = await readPage(store, { threadId })
         for (const message of messages.filter(isTurn)) {
-          const found = { threadId, ownerId: ana, seq, turn: message }
+          const found = { threadId, ownerId: ana, seq, queue: [], turn: message }
           assert.deepEqual(await store.findTurn(message.id), found)
           assert.deepEqual(await store.readMessage(threadId, message.id), message)
           for (const one of callsOf(message)) {

@@ -143,7 +143,7 @@ export const changeRules: readonly StoreRule[] = [
       assert.deepEqual([second.reached, second.changes.length], [end + 3, 3])
       const third = await readChanges(store, end + 3, 3)
       assert.deepEqual([third.reached, third.changes.length], [end + 4, 1])
-      const none = { seq: end + 4, reached: end + 4, changes: [] }
+      const none = { seq: end + 4, reached: end + 4, changes: [], queue: [] }
       assert.deepEqual(await readChanges(store, end + 4, 3), none)
     },
   },
