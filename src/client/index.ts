@@ -1,3 +1,4 @@
+export { type AgentInfo, createAgentClient, type ModelInfo } from './agent-client.ts'
 export { type Api, type ApiOptions, createApi } from './api.ts'
 export { ApiError } from '../protocol/api-error.ts'
 export {

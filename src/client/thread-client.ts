@@ -115,6 +115,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isRunning: false,
       connection: { status: 'idle' },
       isSavingInterrupted: false,
+      choices: null,
     },
     () => {
       isWatched = true
@@ -242,6 +243,11 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     await response.body?.cancel()
   }
 
+  const chosen = () => {
+    const { choices } = store.getSnapshot()
+    return choices === null ? {} : { choices }
+  }
+
   const post = async (message: PendingMessage, replaces?: string) => {
     const { id, parts } = message
     const put = (state: PendingMessage) =>
@@ -254,6 +260,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         id: threadId,
         messages: [{ id, role: 'user', parts }],
         trigger: 'submit-message',
+        ...chosen(),
         ...(replaces === undefined ? {} : { messageId: replaces }),
       })
       // It is stored, so the thread is there and the server too.
@@ -292,6 +299,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const isNew = ({ id }: PendingMessage) => !pending.some((other) => other.id === id)
       show({ pending: [...pending, ...unsent.filter(isNew)] })
     },
+    choose: (choices) => show({ choices }),
     async stop() {
       await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
     },
@@ -300,6 +308,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         id: threadId,
         messages: [],
         trigger: 'regenerate-message',
+        ...chosen(),
         messageId,
       }),
     continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),

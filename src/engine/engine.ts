@@ -18,6 +18,7 @@ import {
   type TurnStart,
 } from './hooks.ts'
 import type { Hub } from './hub.ts'
+import type { Offer } from './offered-models.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
@@ -32,6 +33,8 @@ export interface Engine {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  /** What people may choose. */
+  readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
@@ -83,6 +86,7 @@ export interface EngineParts {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly tracing: Tracing

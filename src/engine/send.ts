@@ -75,7 +75,9 @@ export async function send(
   )
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
-  const choices = isChosen ? await fitChoices(engine.options.choices, request.choices) : undefined
+  const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
+  const fit = async (ownerId: OwnerId) =>
+    isChosen ? engine.offer.fit(ownerId, choices, async () => content.parts) : undefined
   let isNew = create !== undefined
   return attempt(
     engine,
@@ -91,7 +93,7 @@ export async function send(
         const { ownerId } = create as NonNullable<typeof create>
         const events = [added]
         const none = { seq: 0, last: undefined, retired: [], history: [] }
-        return { ...none, ownerId, replyTo, choices, events }
+        return { ...none, ownerId, replyTo, choices: await fit(ownerId), events }
       }
       const target = replaces ?? message.id
       const { store } = engine
@@ -108,8 +110,9 @@ export async function send(
           'A message with this id was stored without an answer.',
         )
       }
+      const chosen = await fit(read.ownerId)
       if (read.found && replaces === message.id) {
-        const live = joined(read.messages, message, choices)
+        const live = joined(read.messages, message, chosen)
         if (live !== undefined) return live
       }
       // A client that sends its last message again names it as its own replacement.
@@ -118,7 +121,7 @@ export async function send(
       }
       return {
         ownerId: read.ownerId,
-        choices,
+        choices: chosen,
         seq: read.seq,
         last: read.messages[0],
         retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
@@ -135,9 +138,9 @@ export type WorkFor = (turnId: MessageId) => Work
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
   const { threadId, messageId } = request
-  const schema = engine.options.choices
+  const { offer, options } = engine
   const chosen =
-    request.choices === undefined ? undefined : await fitChoices(schema, request.choices)
+    request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
   return attempt(engine, request, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
@@ -148,13 +151,21 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     if (!read.found || turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
+    const { replyTo } = turn
+    const partsOf = async (): Promise<readonly UserPart[]> => {
+      const asked = replyTo === null ? null : await engine.store.readMessage(threadId, replyTo)
+      return asked === null || asked.role === 'assistant' ? [] : asked.parts
+    }
     return {
       ownerId: read.ownerId,
-      choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
+      choices:
+        chosen === undefined
+          ? await storedChoices(options.choices, turn)
+          : await offer.fit(read.ownerId, chosen, partsOf),
       seq: read.seq,
       last: read.messages[0],
       retired: read.messages.map((old) => old.id),
-      replyTo: turn.replyTo,
+      replyTo,
       events: [],
       history: null,
     }

@@ -4,6 +4,7 @@ export {
   type HoldfastProviderProps,
   useClients,
 } from './holdfast-provider.tsx'
+export { useAgent } from './use-agent.ts'
 export { useConnection } from './use-connection.ts'
 export { type UsedMessages, useMessages } from './use-messages.ts'
 export { type UsedThread, useThread, type UseThreadOptions } from './use-thread.ts'

@@ -12,6 +12,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-option': 500,
   'no-model': 409,
   'bad-choices': 400,
+  'file-not-accepted': 400,
   'agent-failed': 503,
   backend: 502,
   'other-history': 409,

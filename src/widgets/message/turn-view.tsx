@@ -4,6 +4,7 @@ import { useStrings } from '../strings-context.tsx'
 import { TurnActions } from './turn-actions.tsx'
 import { TurnBody, type TurnBodyProps } from './turn-body.tsx'
 import { TurnEndingNote } from './turn-ending.tsx'
+import { TurnModel } from './turn-model.tsx'
 
 /** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
@@ -22,6 +23,7 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps):
         <>
           <TurnEndingNote messageId={turn.id} ending={progress.ending} isLast={isLast} />
           <TurnActions messageId={turn.id} answer={answerOf(turn)} isLast={isLast} />
+          <TurnModel turn={turn} />
         </>
       )}
     </article>

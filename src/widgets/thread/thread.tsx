@@ -3,6 +3,7 @@ import { isTurn } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
+import { ChoicePicker } from '../composer/choice-picker.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
@@ -91,7 +92,13 @@ function ThreadBody(props: ThreadProps): ReactNode {
                 takesFocus={takesFocus}
                 send={(text) => client.send([{ type: 'text', text }])}
                 stop={client.stop}
-              />
+              >
+                <ChoicePicker
+                  threadId={threadId}
+                  client={client}
+                  lastTurn={messages.findLast(isTurn)}
+                />
+              </Composer>
             </div>
           )}
         </section>
