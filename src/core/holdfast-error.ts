@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'file-not-accepted'
   /** The host's `agent` threw, took too long or gave something that is none (AG1). */
   | 'agent-failed'
+  /** The store has no index to search in. */
+  | 'no-search'
   /** Of a backend behind the recording proxy. */
   | 'backend'
   /** A place in a history that the thread no longer has (OP6). */

@@ -15,6 +15,7 @@ import {
   type PostOptions,
   type PostResult,
 } from './post-message.ts'
+import { search, type SearchPage, type SearchRequest } from './search.ts'
 import {
   createThreads,
   deleteOwner,
@@ -72,6 +73,8 @@ export interface Library {
     threadId: string,
     query?: MessagesQuery<Format>,
   ): Promise<MessagesPage<Format> | null>
+  /** Finds words in the titles and texts of an owner's threads, as they are shown now; newest first. */
+  search(request: SearchRequest): Promise<SearchPage>
   /** Stores a message, an assistant's too, and answers nothing. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
   /**
@@ -96,6 +99,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
   return {
     threads: createThreads(engine, newThreadId),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
+    search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     export: (query = {}) => exportQuery(store, query),
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),

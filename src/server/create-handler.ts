@@ -14,6 +14,7 @@ import { eventRoutes } from './routes/events.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
+import { searchRoutes } from './routes/search.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -30,6 +31,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...aboutRoutes(context),
     ...threadRoutes(context),
     ...messageRoutes(context),
+    ...searchRoutes(context),
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),

@@ -9,6 +9,7 @@ import type { StoreAudit } from './audit.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 
 /**
@@ -108,6 +109,8 @@ export interface Store {
    * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
    */
   problem?(): StoreProblem | null
+  /** What search looks in; without it nothing can be searched for here (`no-search`). */
+  readonly search?: SearchIndex
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   close(): Promise<void>

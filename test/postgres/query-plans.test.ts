@@ -4,6 +4,7 @@ import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.t
 import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
+import { searchStatements } from '../../src/store/postgres/search-index.ts'
 import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
 import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
@@ -25,6 +26,7 @@ import { createTestDatabase, openTestDatabase, waitFor } from './test-database.t
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
   ...createThreadStatements('holdfast'),
+  ...searchStatements('holdfast'),
   commits: (['events', 'calls', 'all'] as const).map((tables) =>
     commitStatement('holdfast', tables),
   ),
@@ -60,6 +62,11 @@ const fill = `
   INSERT INTO events (thread_id, seq, size, commit_seq, message_id, at, payload)
     SELECT id, 50000 + n, 1, 50000 + n, id || '-6', 1, '{"type":"text-ended","block":"0"}'
     FROM sizes, generate_series(1, 20) n;
+  INSERT INTO search_threads (thread_id, incarnation, seq)
+    SELECT id, incarnation, seq - (id = 'thread-9')::integer FROM threads;
+  INSERT INTO search_texts (thread_id, seq, owner_id, at, words)
+    SELECT t.id, n * 5, t.owner_id, n, array_to_tsvector(ARRAY['word', 'rare' || t.id])
+    FROM sizes s JOIN threads t ON t.id = s.id, generate_series(1, size) n;
   ANALYZE;
 `
 

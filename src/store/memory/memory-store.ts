@@ -13,6 +13,7 @@ import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
 import { appendToMemory } from './memory-append.ts'
+import { createMemorySearch } from './memory-search.ts'
 import {
   type MemoryThread,
   readMemoryChanges,
@@ -279,6 +280,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         })
         .slice(0, limit)
     },
+
+    search: createMemorySearch(threads),
 
     watch: (listener) => notifications.watch(listener),
 

@@ -18,6 +18,7 @@ import { createLedgerStatements } from './ledger-statements.ts'
 import { everything } from './notify-publisher.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresSource } from './read-rows.ts'
+import { createPostgresSearch } from './search-index.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
 
@@ -146,6 +147,7 @@ export function postgres(
     kind: 'postgres',
     audit: createPostgresAudit(database, quoted),
     ...threads,
+    search: createPostgresSearch(database.run, quoted),
     ...createLedgerReader(ledger),
 
     readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),

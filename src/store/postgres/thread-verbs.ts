@@ -149,7 +149,7 @@ export function createThreadStatements(schema: string) {
       `WITH gone AS (DELETE FROM ${schema}.messages WHERE thread_id = $1 RETURNING 1)
        SELECT count(*)::integer AS messages FROM gone`,
     ),
-    deleteRows: ['events', 'calls'].map((table) =>
+    deleteRows: ['events', 'calls', 'search_threads', 'search_texts'].map((table) =>
       statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
     ),
     requestStop: statement(

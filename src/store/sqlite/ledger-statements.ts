@@ -5,6 +5,7 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import { prepareSearchStatements } from './search-index.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -35,6 +36,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
   ) => db.prepare(text) as unknown as Statement<Params, Row>
 
   return {
+    search: prepareSearchStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),

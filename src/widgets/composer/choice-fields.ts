@@ -81,9 +81,7 @@ const textOf = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
 const wordsOf = (value: Json | undefined): readonly string[] | undefined =>
-  Array.isArray(value) && value.every((word) => typeof word === 'string')
-    ? value
-    : undefined
+  Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined
 
 /** `webSearch` and `web_search` read “Web search”. */
 function toLabel(name: string): string {

@@ -4,6 +4,7 @@ import { eventBatches } from './0006-event-batches.ts'
 import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
 import { historyMarks } from './0008-history-marks.ts'
 import { threadMetadata } from './0009-thread-metadata.ts'
+import { search } from './0010-search.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -14,4 +15,5 @@ export const allMigrations: readonly Migration[] = [
   rowsPlannedOutside,
   historyMarks,
   threadMetadata,
+  search,
 ]
