@@ -13,6 +13,7 @@ import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
 import { benchTurn } from './turn.ts'
+import { benchVersions } from './versions.ts'
 import { parseScriptArguments, refuseArguments } from '../scripts/script-arguments.ts'
 
 const sections: Readonly<Record<string, () => Promise<void>>> = {
@@ -23,6 +24,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   size: benchSize,
   postgres: benchPostgres,
   decision: benchDecision,
+  versions: benchVersions,
   threads: benchThreads,
   'fan-out': benchFanOut,
   'slow-readers': benchSlowReaders,

@@ -58,7 +58,7 @@ export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
-  for (const name of ['bin', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
+  for (const name of ['bin', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
     cpSync(join(project, name), join(folder, name), { recursive: true })
   }
   buildDist(folder)

@@ -8,9 +8,9 @@ type OptionSupport =
   | readonly [is: 'same', note?: string]
   | readonly [is: 'different' | 'not here', why: string]
 
-const hooks = (event: string): OptionSupport => [
-  'not here',
-  `\`hooks\` tell it of every turn, also of one that another process carries on: ${event}`,
+const ofProcess = (note: string): OptionSupport => [
+  'different',
+  `of what this process does; ${note}`,
 ]
 const isOlder = (name: string): OptionSupport => ['not here', `the older name of \`${name}\``]
 
@@ -60,7 +60,7 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   ],
   prepareStep: [
     'different',
-    'called once for each try of a step; `messages` that it returns are not carried over; `toolsContext` and `runtimeContext` that it returns are not taken',
+    'called again where another model of the list tries the step; what it returns is carried over as long as the run is in this process: one that is resumed or taken over begins with the agent’s own',
   ],
   providerOptions: ['same'],
   activeTools: ['same'],
@@ -69,21 +69,18 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   repairToolCall: ['same'],
   experimental_repairToolCall: ['same', 'the older name of `repairToolCall`'],
   telemetry: [
-    'different',
-    '`tracing` gives OpenTelemetry hooks for whole turns, over resume and takeover',
+    'same',
+    'a run is one call: a turn that waits and goes on is several. The tracing channel `ai:telemetry` is not written. `traceHooks` gives one trace for a whole turn',
   ],
   experimental_telemetry: isOlder('telemetry'),
   include: ['not here', 'what a provider was sent and said is not kept'],
   experimental_include: isOlder('include'),
   includeRawChunks: ['not here', 'raw chunks are not kept'],
-  onStart: hooks('`turn-started`'),
-  onStepStart: hooks('`step-started`'),
-  onStepEnd: [
-    'different',
-    'in the process that made the step alone; `hooks` tell it of every turn: `step-ended`',
-  ],
+  onStart: ofProcess('also of a turn that is resumed or taken over. `hooks`: `turn-started`'),
+  onStepStart: ofProcess('again where another model tries the step. `hooks`: `step-started`'),
+  onStepEnd: ofProcess('`hooks`: `step-ended`'),
   onStepFinish: ['different', 'the older name of `onStepEnd`'],
-  onStepError: hooks('`failed`, `model-replaced`'),
+  onStepError: ofProcess('another model may follow. `hooks`: `failed`, `model-replaced`'),
   onFinish: ['different', 'the older name of `onEnd`'],
   onEnd: [
     'different',
@@ -95,10 +92,10 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   ],
   onAbort: ['different', 'when somebody has stopped the turn. `hooks`: `turn-ended`, `turn-lost`'],
   onChunk: ['not here', 'followers read what was committed: `subscribe`'],
-  onLanguageModelCallStart: hooks('`step-started`'),
-  onLanguageModelCallEnd: hooks('`step-ended`'),
-  onToolExecutionStart: hooks('`call-started`'),
-  onToolExecutionEnd: hooks('`call-ended`'),
+  onLanguageModelCallStart: ofProcess('each time that the provider is tried'),
+  onLanguageModelCallEnd: ofProcess('of the times in it only the whole is measured'),
+  onToolExecutionStart: ofProcess('`hooks`: `call-started`'),
+  onToolExecutionEnd: ofProcess('`hooks`: `call-ended`'),
   experimental_onStart: isOlder('onStart'),
   experimental_onStepStart: isOlder('onStepStart'),
   experimental_onLanguageModelCallStart: isOlder('onLanguageModelCallStart'),

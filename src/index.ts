@@ -35,7 +35,8 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { ThreadRecord } from './core/thread.ts'
+export type { ForkOrigin, ListedThread, ThreadRecord } from './core/thread.ts'
+export { type MessageVersion, type ShownVersions, versionsOf } from './core/versions.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export {
   type Agent,
@@ -85,7 +86,9 @@ export type { RecordingResponseOptions } from './engine/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
+export type { LastingEffect, ShowResult } from './engine/show-version.ts'
 export type { StopResult } from './engine/stop.ts'
+export type { ForkOptions, ForkResult } from './engine/fork-thread.ts'
 export type { Frame } from './engine/live-window.ts'
 export type {
   OwnerReceipt,
@@ -143,6 +146,7 @@ export type {
   OpenCall,
 } from './core/call.ts'
 export type {
+  KeptPath,
   NewThreadEvent,
   NewTurnEvent,
   Numbered as WithSeq,
@@ -162,6 +166,7 @@ export type {
   StepBase,
   Takeovers,
   TextPart,
+  TurnCopy,
   TurnEnding,
   TurnError,
   TurnProgress,
@@ -190,6 +195,7 @@ export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
+  WithContext,
 } from './engine/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,
@@ -217,6 +223,7 @@ export type {
   TurnHome,
   TurnRef,
 } from './store/audit.ts'
+export type { PathRow, VersionPath } from './store/version-path.ts'
 export { exportFormats } from './transfer/export-threads.ts'
 export type { ThreadFields } from './transfer/import-item.ts'
 export type { Validated as ValidatedWord } from './views/call-words.ts'
@@ -233,3 +240,16 @@ export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
 export type { OfCall } from './engine/hooks.ts'
 export type { ContinueText } from './views/model-prompt.ts'
 export type { Attempt } from './views/shown-parts.ts'
+export type { FileId, FileRecord } from './core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from './files/file-store.ts'
+export { folderFiles } from './files/folder-files.ts'
+export type { FileLimits, FileOptions } from './engine/file-options.ts'
+export type { Files, FileToAdd } from './engine/files.ts'
+export type { InputMode, InputQueue, NewInput, QueuedInput } from './core/queued-input.ts'
+export type { SteeringPart } from './core/message.ts'
+export type { QueuedResult } from './engine/queue-input.ts'
+export type { InputChange, Queues } from './engine/queues.ts'
+export type { RecordedMessage } from './engine/record-request.ts'
+export type { WhenBusy } from './protocol/chat-body.ts'
+export type { ShownInput } from './views/queue-view.ts'
+export type { UiSteeringPart } from './views/ui-part.ts'

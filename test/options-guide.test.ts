@@ -5,6 +5,8 @@ import { chatTransportRules } from '../src/client/chat-transport.ts'
 import { threadClientRules } from '../src/client/thread-client.ts'
 import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
+import { fileRules } from '../src/engine/file-options.ts'
+import { s3Rules } from '../src/files/s3/s3-files.ts'
 import { agentRules, engineRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
 import { recordContinueRules, recordMessageRules } from '../src/engine/record-request.ts'
 import { recordingResponseRules } from '../src/engine/recording-response.ts'
@@ -19,6 +21,8 @@ const ownOfAgent = Object.fromEntries(
 
 const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   createHoldfast: engineRules,
+  files: fileRules,
+  s3Files: s3Rules,
   agent: ownOfAgent,
   policies: policyRules,
   settings: settingRules,

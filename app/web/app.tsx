@@ -1,7 +1,7 @@
 import { Thread } from 'holdfast/widgets'
 import { type ReactNode, useCallback, useState } from 'react'
 import { EmptyState } from './empty-state.tsx'
-import { usePlace } from './place.ts'
+import { goTo, threadPath, usePlace } from './place.ts'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { ThreadHeader } from './thread-header.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
@@ -39,6 +39,7 @@ export function App(): ReactNode {
           isNew={place.kind === 'new'}
           target={place.kind === 'thread' ? place.target : undefined}
           empty={<EmptyState />}
+          onFork={openThread}
           // On a phone the keyboard would cover what is there to read.
           takesFocus={!matchMedia('(pointer: coarse)').matches}
         />
@@ -46,6 +47,8 @@ export function App(): ReactNode {
     </div>
   )
 }
+
+const openThread = (threadId: string) => goTo(threadPath(threadId))
 
 /** A component of its own, so that text that streams draws nothing else anew. */
 function ThreadWatch(props: { readonly threadId: string; readonly isNew: boolean }): ReactNode {

@@ -2,6 +2,7 @@ import { useThread } from 'holdfast/react'
 import { Icon } from 'holdfast/widgets'
 import type { ReactNode } from 'react'
 import { ExportMenu } from './export/export-menu.tsx'
+import { goTo, threadPath } from './place.ts'
 
 export interface ThreadHeaderProps {
   readonly threadId: string
@@ -10,7 +11,7 @@ export interface ThreadHeaderProps {
 }
 
 export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): ReactNode {
-  const { title, messages, status, connection } = useThread(threadId, { isNew })
+  const { title, messages, status, connection, forkedFrom } = useThread(threadId, { isNew })
   const isMissing = connection.status === 'refused' && messages.length === 0
   const nameless = isNew ? 'New chat' : status === 'loading' ? 'Loading…' : 'Untitled'
   return (
@@ -21,6 +22,19 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       <h1>
         <bdi>{title === '' ? (isMissing ? 'Not found' : nameless) : title}</bdi>
       </h1>
+      {forkedFrom !== undefined && (
+        <a
+          className="app-forked"
+          href={`${threadPath(forkedFrom.threadId)}#${encodeURIComponent(forkedFrom.messageId)}`}
+          onClick={(event) => {
+            event.preventDefault()
+            goTo(event.currentTarget.getAttribute('href') ?? '/')
+          }}
+        >
+          <Icon name="fork" />
+          <span>Forked from another chat</span>
+        </a>
+      )}
       {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
     </header>
   )

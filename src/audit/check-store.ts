@@ -19,9 +19,9 @@ export interface CheckOptions {
    * @default Date.now
    */
   readonly now?: () => number
-  /** Called for each problem, once it is known whether it could be mended. */
+  /** Called for each problem, once it is known whether it could be mended. @default nobody is told before the end */
   readonly onProblem?: (problem: Problem, isMended: boolean) => void
-  /** Called for each portion of rows that was read, with what was read so far. */
+  /** Called for each portion of rows that was read, with what was read so far. @default nobody is told */
   readonly onProgress?: (counts: CheckCounts) => void
 }
 /** What a check has read: the threads that exist, and the rows of all tables. */

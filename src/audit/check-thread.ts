@@ -1,6 +1,15 @@
 import { hash } from 'node:crypto'
 import { isTurnEvent } from '../core/event.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import {
+  firstReady,
+  foldQueue,
+  isQueueEvent,
+  joinedInputs,
+  parseQueue,
+  toQueueText,
+} from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
 import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
 import { OpenTurn } from './open-turn.ts'
@@ -31,6 +40,12 @@ export class ThreadCheck {
     { readonly messageId: MessageId; leftover: Seq[]; hidden: number }
   >()
   #lastMessage: AuditMessage | undefined
+  #queue: InputQueue = []
+  /** Of a turn that joined it, only its state may tell: the event is in its body. */
+  readonly #joined = new Set<MessageId>()
+  /** False: events are lost that may have been about the queue, and its column is the better witness. */
+  #isQueueKnown = true
+  #hasOpenTurn = false
   #runsTurn = false
 
   constructor(
@@ -52,6 +67,14 @@ export class ThreadCheck {
     this.#lastMessage = row
     this.#checkIds(row)
     if (role !== 'assistant') {
+      const added = {
+        type: 'message-added',
+        messageId,
+        role,
+        parts: [],
+        at: row.createdAt,
+      } as const
+      this.#queue = foldQueue(this.#queue, added)
       if (isReadableUserBody(row.body)) return
       const change = { kind: 'set-message', seq, body: mendUserBody(row) } as const
       const what = 'The message of a person cannot be read.'
@@ -65,6 +88,7 @@ export class ThreadCheck {
     const turn = readExpectedTurn(row)
     if (turn === null) this.#findUnreadable(row)
     else this.#checkTurn({ row, turn, settledBy: new Map() })
+    for (const id of turn === null ? [] : joinedInputs(turn)) this.#joined.add(id)
   }
 
   addEvent(row: AuditEvent): void {
@@ -72,6 +96,7 @@ export class ThreadCheck {
     const lost = readLost(row)
     this.#cover(lost ?? readRewritten(row) ?? seq, seq)
     const isElsewhere = this.#lastMessage?.seq === seq && turn?.seq !== seq
+    if (lost !== undefined) this.#isQueueKnown = false
     if (lost !== undefined && !isElsewhere) return
     if (row.ofTurn && turn === null) {
       const change = isElsewhere ? remove(seq) : lose(row, null)
@@ -83,9 +108,11 @@ export class ThreadCheck {
     if (isElsewhere) this.#findOverlap(row)
     const event = readExpectedEvent(row)
     if (event.type === 'unreadable') {
+      this.#isQueueKnown = false
       const what = `An event cannot be read: ${event.reason}`
       this.#find({ kind: 'unreadable-event', seq, ...ofTurn(row), what }, [lose(row, turn)])
     }
+    if (isQueueEvent(event)) this.#queue = foldQueue(this.#queue, event)
     if (turn === null || !isTurnEvent(event)) return
     const open = this.#open.get(turn.seq)
     if (open === undefined || (turn.bodySeq !== null && seq <= turn.bodySeq)) {
@@ -115,6 +142,7 @@ export class ThreadCheck {
       }
     }
     this.#checkEnd()
+    this.#checkQueue()
     return this.#problems
   }
 
@@ -132,6 +160,7 @@ export class ThreadCheck {
     }
     const { turn } = open
     this.#checkTurn({ row, turn, settledBy })
+    for (const id of joinedInputs(turn)) this.#joined.add(id)
     const { lease, threadId } = this.thread
     if (lease?.turnId === messageId && turn.progress.status === 'running') this.#runsTurn = true
     const stuck = open.findStuck(lease, this.#now)
@@ -145,6 +174,7 @@ export class ThreadCheck {
     const { messageId, seq } = row
     for (const { changes, ...found } of compareCalls(expected)) this.#find(found, changes)
     const { status } = turn.progress
+    if (status !== 'ended') this.#hasOpenTurn = true
     if (status === row.status) return
     const what = `The row of the turn says ${row.status ?? 'nothing'}, its events say ${status}.`
     this.#find({ kind: 'status-differs', messageId, what }, [{ kind: 'set-message', seq, status }])
@@ -164,6 +194,21 @@ export class ThreadCheck {
     this.#problems.push({ kind: 'stale-lease', threadId, messageId: lease.turnId, what, mend })
   }
 
+  #checkQueue(): void {
+    const { threadId, queue: column, lease } = this.thread
+    const queue = this.#queue.filter(({ id }) => !this.#joined.has(id))
+    const text = toQueueText(queue)
+    if (this.#isQueueKnown && text !== toQueueText(parseQueue(column))) {
+      const what = `The row of the thread has other inputs waiting than its events: ${queue.length} should.`
+      this.#find({ kind: 'queue-differs', what }, [{ kind: 'set-queue', queue: text }])
+      return
+    }
+    const isStuck = firstReady(parseQueue(column)) !== undefined && !this.#hasOpenTurn
+    if (!isStuck || lease !== null) return
+    const what = 'Inputs wait for their turn, and nothing runs that they could wait for.'
+    this.#problems.push({ kind: 'stuck-queue', threadId, what, mend: { kind: 'hold-queue' } })
+  }
+
   #addUnseen(row: AuditEvent): void {
     const { seq, turn } = row
     if (turn === null) return
@@ -179,6 +224,7 @@ export class ThreadCheck {
   }
 
   #findGap(from: Seq, to: Seq): void {
+    this.#isQueueKnown = false
     const what = from === to ? 'An event is lost.' : `The events from ${from} to ${to} are lost.`
     const payload = lostPayload(from)
     const place = { kind: 'set-event', seq: to, turn: null, at: this.#now } as const

@@ -7,6 +7,8 @@ export type ProblemKind =
   | 'seq-gap'
   | 'seq-overlap'
   | 'thread-seq'
+  | 'queue-differs'
+  | 'stuck-queue'
   | 'shared-turn'
   | 'empty-id'
   | 'stuck-turn'
@@ -43,6 +45,8 @@ export type Mend =
   | { readonly kind: 'rows'; readonly changes: readonly RowChange[] }
   /** Ended by an append, as a server would that takes it over and does not carry it on. */
   | { readonly kind: 'close-turn'; readonly turnId: MessageId }
+  /** Held by an append, so that a person can send it on. */
+  | { readonly kind: 'hold-queue' }
   | { readonly kind: 'release-lease'; readonly turnId: MessageId }
   | { readonly kind: 'remove-orphans'; readonly key: string }
   | { readonly kind: 'none' }

@@ -1,6 +1,7 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import { firstReady } from '../core/queue.ts'
 import type { RepairStep, StoreAudit } from '../store/audit.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import type { LeaseUse } from '../store/lease.ts'
@@ -43,6 +44,9 @@ async function append(context: RepairContext, threadId: ThreadId, problem: Probl
     case 'close-turn':
       if (!(await closeTurn(context, threadId, mend.turnId))) return
       break
+    case 'hold-queue':
+      if (!(await holdQueue(context, threadId))) return
+      break
     case 'release-lease':
       await useLease(context, threadId, mend.turnId)
       break
@@ -64,15 +68,26 @@ async function closeTurn(
   const { store, now } = context
   const found = await store.findTurn(turnId)
   if (found === null || found.threadId !== threadId) return false
-  const { turn, seq: expectedSeq } = found
+  const { turn, queue, seq: expectedSeq } = found
   if (turn.progress.status === 'ended') return false
-  const events = planTurnEnd(turn, { kind: 'interrupted' }, now())
-  const end = { threadId, events, expectedSeq, turns: [turn] }
+  const at = now()
+  // Nobody here can answer what waits behind it: a person sends it on (IN5).
+  const held = firstReady(queue) === undefined ? [] : [{ type: 'queue-held', at } as const]
+  const events = [...planTurnEnd(turn, { kind: 'interrupted' }, at), ...held]
+  const end = { threadId, events, expectedSeq, turns: [turn], queue }
   const taken = await commitAppend(store, { ...end, lease: toLease(turnId) })
   if (taken.kind === 'appended') return release(store, threadId, taken.fence)
   if (taken.kind !== 'leased' || taken.turnId === turnId) return false
   // Another turn of the thread runs, and is not touched.
   return (await commitAppend(store, end)).kind === 'appended'
+}
+
+async function holdQueue({ store, now }: RepairContext, threadId: ThreadId): Promise<boolean> {
+  const thread = await store.readThread(threadId)
+  if (thread === null || firstReady(thread.queue) === undefined) return false
+  const { queue, seq: expectedSeq } = thread
+  const events = [{ type: 'queue-held', at: now() } as const]
+  return (await commitAppend(store, { threadId, events, expectedSeq, queue })).kind === 'appended'
 }
 
 async function useLease(

@@ -81,3 +81,18 @@ it('[RS3] resumes what was left out of the page, and a chat that nobody has writ
   expect(await none.transport.reconnectToStream({ chatId: 't' })).toBeNull()
   expect(none.server.requests.map(({ headers }) => headers)).toEqual([{ a: 'own' }, { a: 'own' }])
 })
+
+it('[RS3] begins with a page that a server component has read, and resumes what that left out', async () => {
+  const { server, transport } = open(() => new Response(null, { status: 204 }))
+  const results = [{ id: 'b' }, { id: 'a' }]
+  expect(transport.loadPage('t', { results, live: { messageId: 'm1' } })).toEqual([
+    { id: 'a' },
+    { id: 'b' },
+  ])
+  await transport.reconnectToStream({ chatId: 't' })
+  expect(transport.loadPage('t', { results, live: { messageId: 'm1' } })).toHaveLength(2)
+  expect(transport.loadPage('t', { results })).toHaveLength(2)
+  await transport.reconnectToStream({ chatId: 't' })
+  expect(transport.loadPage('t', null)).toEqual([])
+  expect(server.taken()).toEqual(['GET /api/chat/t/stream?message=m1', 'GET /api/chat/t/stream'])
+})

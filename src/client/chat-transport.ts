@@ -26,13 +26,13 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
    * @default what every version from 5.0.92 on understands
    */
   readonly sdk?: SdkVersion
-  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. */
+  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. @default none */
   readonly headers?: Resolvable<HeadersLike>
-  /** Further fields of the body of each message; those of one `sendMessage` come on top. */
+  /** Further fields of the body of each message; those of one `sendMessage` come on top. @default none */
   readonly body?: Resolvable<object>
-  /** As in `fetch`. */
+  /** As in `fetch`. @default as `fetch` has it: to the same origin */
   readonly credentials?: Resolvable<RequestCredentials>
-  /** Makes the request of a message anew: what it returns is sent as it is. */
+  /** Makes the request of a message anew: what it returns is sent as it is. @default none */
   readonly prepareSendMessagesRequest?: (
     request: PreparedRequest & {
       readonly messages: Message[]
@@ -40,7 +40,7 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
       readonly messageId: string | undefined
     },
   ) => Changed<RequestChange & { readonly body: object }>
-  /** Makes the request that resumes a stream anew. */
+  /** Makes the request that resumes a stream anew. @default none */
   readonly prepareReconnectToStreamRequest?: (
     request: PreparedRequest,
   ) => Changed<RequestChange> | undefined
@@ -100,15 +100,23 @@ export const chatTransportRules: OptionTable<ChatTransportOptions> = {
 
 /** What `useChat` says with each request of its own. */
 export interface RequestOptions {
+  /** The thread. */
   readonly chatId: string
+  /** Of this request, on top of the transport's. @default none */
   readonly headers?: HeadersLike | undefined
+  /** Fields of its body, on top of the transport's. @default none */
   readonly body?: object | undefined
+  /** Handed to `prepareSendMessagesRequest`, and not sent. @default none */
   readonly metadata?: unknown
+  /** Ends the reading of the answer, and not the answer: that is `stop`. @default never */
   readonly abortSignal?: AbortSignal | undefined
 }
 export interface SendOptions extends RequestOptions {
+  /** As the page has them: the last of the user's is sent, and answers to approvals; the rest is the ledger's. */
   readonly messages: readonly unknown[]
+  /** Whether a message is answered, or an answer made anew. */
   readonly trigger: 'submit-message' | 'regenerate-message'
+  /** The message that is replaced. @default a new one; for an answer, the last */
   readonly messageId?: string | undefined
 }
 
@@ -128,8 +136,19 @@ export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
    * is being produced. `reconnectToStream` then replays exactly that turn, even if it has just ended.
    */
   load(chatId: string, limit?: number): Promise<Message[]>
+  /**
+   * As `load`, with a page that was read elsewhere: by a server component, with `holdfast.messages(id, { live: 'exclude', sdk })`.
+   * Null is a chat that nobody has written to yet.
+   */
+  loadPage(chatId: string, page: LoadedPage | null): Message[]
   /** `useChat`'s own `stop` only leaves; this ends the run, from any tab. */
   stop(chatId: string): Promise<void>
+}
+
+/** A page of messages as the server gives it: newest first, with the turn that was left out of it. */
+export interface LoadedPage {
+  readonly results: readonly unknown[]
+  readonly live?: { readonly messageId: string } | null
 }
 
 /**
@@ -178,8 +197,16 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     }
   }
 
+  const loadPage = (chatId: string, page: LoadedPage | null): Message[] => {
+    const live = page?.live ?? null
+    if (live === null) left.delete(chatId)
+    else left.set(chatId, live.messageId)
+    return (page?.results.toReversed() ?? []) as Message[]
+  }
+
   return {
     resumeStreamIsReplay: true,
+    loadPage,
 
     async sendMessages(sending) {
       const { chatId: id, messages, trigger, messageId } = sending
@@ -221,16 +248,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
       const path = `/api/threads/${encodeURIComponent(chatId)}/messages`
       const address = addressOf(path, { live: 'exclude', limit: String(limit) })
       const response = await ifThere(api.open(address, initOf(await request())))
-      const page = (await response?.json()) as
-        | {
-            readonly results: readonly Message[]
-            readonly live: { readonly messageId: string } | null
-          }
-        | undefined
-      const live = page?.live ?? null
-      if (live === null) left.delete(chatId)
-      else left.set(chatId, live.messageId)
-      return page?.results.toReversed() ?? []
+      return loadPage(chatId, response === null ? null : ((await response.json()) as LoadedPage))
     },
 
     async stop(chatId) {

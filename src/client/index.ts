@@ -1,3 +1,4 @@
+export { type UploadedFile, uploadFile, type UploadOptions } from './upload-file.ts'
 export { type AgentInfo, createAgentClient, type ModelInfo } from './agent-client.ts'
 export { type Api, type ApiOptions, createApi } from './api.ts'
 export { ApiError } from '../protocol/api-error.ts'
@@ -6,6 +7,7 @@ export {
   type ChatTransportOptions,
   createChatTransport,
   type HeadersLike,
+  type LoadedPage,
   type Resolvable,
 } from './chat-transport.ts'
 export type { Connection } from './connection.ts'
@@ -22,6 +24,7 @@ export {
 export type {
   DecisionAnswer,
   PendingMessage,
+  ShownVersion,
   ThreadClient,
   ThreadSnapshot,
 } from './thread-snapshot.ts'
@@ -37,6 +40,8 @@ export {
   projectChatMessage,
   type ToolActivity,
 } from '../views/chat-message.ts'
+export { type MessageVersion, type ShownVersions, versionsOf } from '../core/versions.ts'
+export type { ForkOrigin } from '../core/thread.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   Changed as PreparedChange,
@@ -52,3 +57,6 @@ export type { SdkVersion } from '../views/ui-vocabulary.ts'
 export type { UserFile } from '../views/user-content.ts'
 export type { ChatDraft } from '../views/chat-message.ts'
 export type { Attempt } from '../views/shown-parts.ts'
+export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'
+export type { WhenBusy } from '../protocol/chat-body.ts'
+export type { ChatSteering } from '../views/chat-message.ts'

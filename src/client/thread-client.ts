@@ -8,18 +8,27 @@ import {
   wholeNumber,
 } from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
-import type { Message } from '../core/message.ts'
+import { isTurn, type Message } from '../core/message.ts'
+import { joinedInputs } from '../core/queue.ts'
+import type { ForkOrigin } from '../core/thread.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { parseShownQueue } from '../views/queue-view.ts'
 import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
 import { type ConnectionEffect, type ConnectionInput, nextConnection } from './connection.ts'
 import { createExternalStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
 import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
-import type { PendingMessage, ThreadClient, ThreadSnapshot } from './thread-snapshot.ts'
+import type {
+  PendingMessage,
+  ShownVersion,
+  ThreadClient,
+  ThreadSnapshot,
+} from './thread-snapshot.ts'
 
 /** The options of `createThreadClient`. */
 export interface ThreadClientOptions extends ApiOptions {
+  /** The thread that is shown. One that is not there yet is made by its first message. */
   readonly threadId: string
   /**
    * How many messages are read at once.
@@ -74,11 +83,16 @@ export const threadClientRules: OptionTable<ThreadClientOptions> = {
   clock: having('a clock with now and after', ['now', 'after'], 'the system’s'),
 }
 
+/** How many messages one read has at most, and how many reads look for a message that was shown. */
+const mostAtOnce = 200
+const mostPages = 10
+
 interface LedgerPage {
   readonly results: readonly Message[]
   readonly nextCursor: string | null
   readonly seq: number
   readonly place?: string
+  readonly queue?: unknown
 }
 
 /**
@@ -91,6 +105,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const network = options.network ?? createNetwork(clock)
   const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
+  const queued = (id: string) => `${base}/queue/${encodeURIComponent(id)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
   /** Where the view stands, as the server said it. */
@@ -100,6 +115,9 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   let isWatched = false
   /** Grows when what is held is read anew: a page that was asked for before is then of no use. */
   let readings = 0
+  let rereading: Promise<void> = Promise.resolve()
+  /** What happened since all that is held was asked for anew; null: it was not. */
+  let sinceOutdated: Change[] | null = null
   /** What happened since an older page was asked for, which may not be in it. */
   let sinceAsked: Change[] | null = null
 
@@ -110,6 +128,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       title: '',
       messages: [],
       pending: [],
+      queue: [],
       hasOlder: false,
       isLoadingOlder: false,
       isRunning: false,
@@ -127,13 +146,17 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
 
   const show = (change: Partial<ThreadSnapshot> = {}) =>
     store.update((snapshot) => {
-      const stored = new Set(view.messages.map(({ id }) => id as string))
-      const last = view.messages.at(-1)
+      // What was shown again is not held yet: until it has been read, what was there before stays, whole.
+      const messages = view.outdatedAt === undefined ? view.messages : snapshot.messages
+      const { queue = snapshot.queue.length === 0 ? snapshot.queue : [] } = view
+      const stored = storedIds({ ...view, messages })
+      const last = messages.at(-1)
       const pending = (change.pending ?? snapshot.pending).filter(({ id }) => !stored.has(id))
       return {
         ...snapshot,
         ...change,
-        messages: view.messages,
+        messages,
+        queue,
         title: view.title ?? change.title ?? snapshot.title,
         hasOlder: cursor !== null,
         isRunning: last?.role === 'assistant' && last.progress.status === 'running',
@@ -191,29 +214,88 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const apply = (changes: readonly Change[]) => {
     const next = foldThread(view, changes)
     sinceAsked?.push(...changes)
+    sinceOutdated?.push(...changes)
     if (next === view) return
     view = next
     show()
+    if (view.outdatedAt === undefined || sinceOutdated !== null) return
+    // What cannot be read is read by the connection: see `readAgain`.
+    readAgain().catch(() => undefined)
   }
 
-  const readPage = (from: string | null, signal?: AbortSignal): Promise<LedgerPage> => {
+  const readPage = (
+    from: string | null,
+    signal?: AbortSignal,
+    limit = pageSize,
+  ): Promise<LedgerPage> => {
     const edge = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
-    const path = `${base}/messages?format=ledger&results=lazy&limit=${pageSize}${edge}`
+    const path = `${base}/messages?format=ledger&results=lazy&limit=${limit}${edge}`
     return api.get<LedgerPage>(path, signal)
   }
 
   const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
     // What is here already is a place to follow from: who comes back sees it at once, and then the rest.
-    if (view.seq > 0 && !isStale) return
+    if (view.seq > 0 && !isStale && view.outdatedAt === undefined) return
     const [thread, page] = await Promise.all([
-      api.get<{ readonly title: string }>(base, signal),
+      api.get<{ readonly title: string; readonly forkedFrom?: ForkOrigin }>(base, signal),
       readPage(null, signal),
     ])
     readings++
-    view = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
+    view = {
+      ...windowOf(page.seq, page.results.toReversed(), page.nextCursor),
+      queue: parseShownQueue(page.queue),
+    }
     place = page.place ?? String(page.seq)
     cursor = page.nextCursor
-    show({ status: 'ready', title: thread.title })
+    const { title, forkedFrom } = thread
+    show({ status: 'ready', title, ...(forkedFrom === undefined ? {} : { forkedFrom }) })
+  }
+
+  /**
+   * Reads what is shown now, as much of it as was held and down to a message if one is wanted, and puts it in the place
+   * of what is held at once: in between, what was there before stays on the screen. Frames go on meanwhile.
+   */
+  const readOnce = async (wanted: string | undefined): Promise<void> => {
+    const changes: Change[] = []
+    sinceOutdated = changes
+    try {
+      const limit = Math.min(mostAtOnce, Math.max(pageSize, view.messages.length))
+      let page = await readPage(null, undefined, limit)
+      const { seq, place: reached = String(seq) } = page
+      const queue = parseShownQueue(page.queue)
+      const newestFirst = [...page.results]
+      for (let pages = 1; pages < mostPages && page.nextCursor !== null; pages++) {
+        if (wanted === undefined || newestFirst.some(({ id }) => id === wanted)) break
+        page = await readPage(page.nextCursor, undefined, mostAtOnce)
+        // Somebody wrote between two pages: what has changed in the newer ones comes with the frames.
+        newestFirst.push(...page.results)
+      }
+      readings++
+      if (seq > view.seq) place = reached
+      const shown = windowOf(seq, newestFirst.toReversed(), page.nextCursor)
+      view = foldThread({ ...shown, queue }, changes)
+      cursor = page.nextCursor
+      show()
+    } finally {
+      sinceOutdated = null
+    }
+  }
+
+  /** One after the other: two that read at once would each miss what the other was told of. */
+  const readAgain = (wanted?: string, atLeast = 0): Promise<void> => {
+    const isDone = () =>
+      view.outdatedAt === undefined &&
+      view.seq >= atLeast &&
+      (wanted === undefined || view.messages.some(({ id }) => id === wanted))
+    const done = rereading.then(async () => {
+      // Again where another version was shown while this was read.
+      for (let reads = 0; !isDone() && reads < mostPages; reads++) await readOnce(wanted)
+    })
+    rereading = done.catch(() => {
+      // The connection reads it: it tries until it succeeds, and says that it does.
+      if (isWatched && view.outdatedAt !== undefined) connect()
+    })
+    return done
   }
 
   const loadOlder = async (from: string) => {
@@ -249,12 +331,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   const post = async (message: PendingMessage, replaces?: string) => {
-    const { id, parts } = message
+    const { id, parts, whenBusy } = message
+    const busy = whenBusy === undefined ? {} : { whenBusy }
     const put = (state: PendingMessage) =>
       show({
         pending: [...store.getSnapshot().pending.filter((other) => other.id !== id), state],
       })
-    put({ id, parts, state: 'sending' })
+    put({ id, parts, state: 'sending', ...busy })
     try {
       await postJson('/api/chat', {
         id: threadId,
@@ -262,13 +345,15 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         trigger: 'submit-message',
         ...chosen(),
         ...(replaces === undefined ? {} : { messageId: replaces }),
+        ...busy,
       })
       // It is stored, so the thread is there and the server too.
       exists = true
       reconnect()
     } catch (error) {
       const isDiscarded = !store.getSnapshot().pending.some((other) => other.id === id)
-      if (!isDiscarded) put({ id, parts, state: 'failed', error: (error as ApiError).message })
+      const why = (error as ApiError).message
+      if (!isDiscarded) put({ id, parts, state: 'failed', error: why, ...busy })
       throw error
     }
   }
@@ -286,8 +371,24 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       }
     },
     reconnect,
-    send: (parts, { replaces } = {}) =>
-      post({ id: replaces ?? newId(), parts, state: 'sending' }, replaces),
+    send: (parts, { replaces, whenBusy } = {}) =>
+      post(
+        {
+          ...{ id: replaces ?? newId(), parts, state: 'sending' },
+          ...(whenBusy === undefined ? {} : { whenBusy }),
+        },
+        replaces,
+      ),
+    async editQueued(id, words) {
+      await api.patch(queued(id), { text: words })
+    },
+    async moveQueued(id, before) {
+      await api.patch(queued(id), { before })
+    },
+    withdraw: (id) => api.delete(queued(id)),
+    async release() {
+      await api.post(`${base}/queue/release`, {})
+    },
     async retry(pendingId) {
       const message = store.getSnapshot().pending.find(({ id }) => id === pendingId)
       if (message !== undefined) await post(message)
@@ -311,6 +412,17 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         ...chosen(),
         messageId,
       }),
+    async show(versionId) {
+      const path = `${base}/messages/${encodeURIComponent(versionId)}/show`
+      const { seq, ...shown } = await api.post<ShownVersion & { readonly seq: number }>(path, {})
+      await readAgain(shown.messageId, seq)
+      return shown
+    },
+    async fork(messageId) {
+      const body = messageId === undefined ? {} : { messageId }
+      const { id } = await api.post<{ readonly id: string }>(`${base}/fork`, body)
+      return { threadId: id }
+    },
     continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
@@ -325,6 +437,14 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     },
   }
 }
+
+/** What has arrived: it has its place in the thread, waits for it, or joined a turn. */
+const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
+  new Set([
+    ...messages.map(({ id }) => id as string),
+    ...queue.map(({ id }) => id as string),
+    ...messages.flatMap((message) => (isTurn(message) ? joinedInputs(message) : [])),
+  ])
 
 /** With more before it, the view begins at its oldest message; else at the thread's beginning. */
 function windowOf(

@@ -1,5 +1,8 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
+import type { InputQueue } from '../core/queued-input.ts'
+import type { WhenBusy } from '../protocol/chat-body.ts'
+import type { ForkOrigin } from '../core/thread.ts'
 import type { Connection } from './connection.ts'
 import type { ObservableStore } from './external-store.ts'
 
@@ -12,6 +15,8 @@ export interface PendingMessage {
   readonly state: 'sending' | 'failed'
   /** Why it could not be sent. */
   readonly error?: string
+  /** What becomes of it if a turn runs. @default what the server says */
+  readonly whenBusy?: WhenBusy
 }
 
 /** A thread as a page shows it at one moment. */
@@ -21,10 +26,14 @@ export interface ThreadSnapshot {
   readonly status: 'loading' | 'ready'
   /** Empty as long as nobody and nothing has given it one. */
   readonly title: string
+  /** Where it was forked from (VR4). Absent: it was not, or this has not been read yet. */
+  readonly forkedFrom?: ForkOrigin
   /** What has been loaded, oldest first. The same object as before where nothing changed. */
   readonly messages: readonly Message[]
   /** What was written here and is not in `messages` yet, oldest first. */
   readonly pending: readonly PendingMessage[]
+  /** What waits for its turn, in the order in which it is answered (IN2). */
+  readonly queue: InputQueue
   /** There are messages before the first one here. */
   readonly hasOlder: boolean
   /** The next page is on its way. */
@@ -45,12 +54,21 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly loadOlder: () => Promise<void>
   /**
    * Sends a message. It is in `pending` at once, and stays there as `failed` when this rejects. `replaces` is the id
-   * of the message that it is an edit of; what followed that one leaves the thread.
+   * of the message that it is an edit of; that one and what followed it stay as a version (VR1). `whenBusy` says what becomes
+   * of it while a turn runs: it waits in `queue` for its turn, joins the turn, stops it, or is refused.
    */
   readonly send: (
     parts: readonly UserPart[],
-    options?: { readonly replaces?: string },
+    options?: { readonly replaces?: string; readonly whenBusy?: WhenBusy },
   ) => Promise<void>
+  /** Gives an input that waits other words. Rejects when it is being answered already. */
+  readonly editQueued: (id: string, text: string) => Promise<void>
+  /** Puts an input that waits before another one; null: at the end. */
+  readonly moveQueued: (id: string, before: string | null) => Promise<void>
+  /** Takes back an input that waits. Rejects when it is being answered already. */
+  readonly withdraw: (id: string) => Promise<void>
+  /** Sends on what a stop held back. */
+  readonly release: () => Promise<void>
   /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
   readonly retry: (pendingId: string) => Promise<void>
   /** Takes a message out of `pending`. One that is on its way may be stored all the same. */
@@ -67,6 +85,13 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly stop: () => Promise<void>
   /** Answers again. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>
+  /**
+   * Shows another version of a message, and the thread below it as it was left: by an id of `versionsOf(message)`, or of
+   * any message on a hidden path. Resolves when it is in `messages`. Rejects while a turn runs.
+   */
+  readonly show: (versionId: string) => Promise<ShownVersion>
+  /** A new thread with all up to this message, and its id (VR4). @default messageId the last one that has ended */
+  readonly fork: (messageId?: string) => Promise<{ readonly threadId: string }>
   /** Goes on with a turn that ran out of steps or was broken off. */
   readonly continue: () => Promise<void>
   /** Accepts or rejects a call that waits. Rejects when somebody else was first, or the arguments do not fit. */
@@ -79,6 +104,18 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
     resolution: 'retry' | 'done' | 'skip',
     result?: Json,
   ) => Promise<void>
+}
+
+/** What `show` has shown. */
+export interface ShownVersion {
+  readonly messageId: string
+  /** Calls on the path that was left which took effect and must not be repeated: they stay done (VR3). */
+  readonly effects: readonly {
+    readonly messageId: string
+    readonly toolCallId: string
+    readonly name: string
+    readonly state: 'succeeded' | 'unknown'
+  }[]
 }
 
 /** What a person says about a call that waits for approval. */

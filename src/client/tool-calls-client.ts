@@ -32,7 +32,8 @@ export interface ToolCallsClientOptions extends ApiOptions {
   /** The message whose calls they are: the id of a turn. */
   readonly messageId: string
   /**
-   * `all`: every call, so that one that fails stays in the list. Default: what is open or succeeded.
+   * `all`: every call, so that one that fails stays in the list.
+   * @default what is open or succeeded
    */
   readonly include?: 'all'
   /** The client of a thread. Whoever is given the same one shares its connection. */
@@ -43,9 +44,9 @@ export interface ToolCallsClientOptions extends ApiOptions {
    * @default Math.random
    */
   readonly random?: () => number
-  /** As of `createThreadClient`. */
+  /** As of `createThreadClient`. @default the browser's */
   readonly network?: Network
-  /** As of `createThreadClient`. */
+  /** As of `createThreadClient`. @default the system's */
   readonly clock?: ClientClock
 }
 

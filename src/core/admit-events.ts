@@ -1,4 +1,4 @@
-import type { NewTurnEvent } from './event.ts'
+import type { NewEvent } from './event.ts'
 import type { CallId } from './ids.ts'
 import {
   type CallEvent,
@@ -9,9 +9,9 @@ import {
 } from './lifecycle.ts'
 import { callsOf, type Turn } from './message.ts'
 
-interface Admission {
+interface Admission<E extends NewEvent> {
   /** What may be written; the same list if that is all of it. */
-  readonly admitted: readonly NewTurnEvent[]
+  readonly admitted: readonly E[]
   /** What cannot happen to its call any more, or not yet. */
   readonly ignored: readonly CallEvent[]
 }
@@ -32,11 +32,11 @@ const isHeard = ({ type }: CallEvent): boolean =>
  * twice would lose everything it said beside it. An event that somebody acts on is left to the store: a
  * tool must not run whose start was left out (CL3).
  */
-export function admitEvents(
+export function admitEvents<E extends NewEvent>(
   turn: Turn,
-  events: readonly NewTurnEvent[],
+  events: readonly E[],
   canIgnore: (event: CallEvent) => boolean = isHeard,
-): Admission {
+): Admission<E> {
   if (!events.some(isCallEvent)) return { admitted: events, ignored: [] }
   const states = new Map<CallId, CallLifecycle>()
   for (const call of callsOf(turn)) states.set(call.id, lifecycleOf(call))

@@ -8,8 +8,19 @@ import type {
 } from './call.ts'
 import type { CallId, MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { ItemPart, ResumedFrom, TurnEnding, TurnError, TurnWait, UserPart } from './message.ts'
+import type {
+  ItemPart,
+  ResumedFrom,
+  TurnCopy,
+  TurnEnding,
+  TurnError,
+  TurnWait,
+  UserPart,
+} from './message.ts'
+import type { ForkOrigin } from './thread.ts'
+import type { NewInput } from './queued-input.ts'
 import type { FinishReason, Usage } from './usage.ts'
+import type { MessageVersion } from './versions.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
 export type TurnEventBody =
@@ -23,6 +34,8 @@ export type TurnEventBody =
       readonly trace?: string
       /** Produced by a loop of the host's own; the engine does not carry it on. */
       readonly recorded?: true
+      /** An answer that was made anew: the versions that there were before it, in the order of making (VR1). */
+      readonly versionOf?: readonly MessageVersion[]
     }
   | { readonly type: 'step-started'; readonly step: number; readonly model?: string }
   | {
@@ -106,10 +119,27 @@ export type TurnEventBody =
       readonly by: string
       readonly error: TurnError
     }
+  /** Steering: an input that waited joined the turn behind its last step, and the next one is sent it (IN3). */
+  | {
+      readonly type: 'input-joined'
+      readonly messageId: MessageId
+      readonly parts: readonly UserPart[]
+      readonly metadata?: Json
+    }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
+  /** A turn of another thread that had ended, as it is: its only event here (VR4). */
+  | { readonly type: 'turn-copied'; readonly turn: TurnCopy }
+
+/** Where messages stood that are hidden: each followed the one before it, and the first one `after`. */
+export interface KeptPath {
+  /** 0: they began the thread. */
+  readonly after: Seq
+  /** In the order of the ids, which is that of the thread. */
+  readonly places: readonly Seq[]
+}
 
 /** What happened to the thread itself. */
 export type ThreadEventBody =
@@ -119,18 +149,42 @@ export type ThreadEventBody =
       readonly role: 'user' | 'system'
       readonly parts: readonly UserPart[]
       readonly metadata?: Json
+      /** An edit: the versions that there were before it, in the order of making (VR1). */
+      readonly versionOf?: readonly MessageVersion[]
     }
   /** Regenerate and edit: out of every view and page, kept in the ledger. */
   | {
       readonly type: 'messages-retired'
       readonly messageIds: readonly MessageId[]
+      /** They can be shown again (VR1). Absent: they were withdrawn, or an older version hid them. */
+      readonly kept?: KeptPath
       /**
        * Only where a thread was rewritten: what stood from this number up to here was taken out for
        * good, and the messages may come again under the same ids.
        */
       readonly from?: Seq
     }
+  /**
+   * Messages that were hidden are shown again, at the places where they stand. A reader that does not hold
+   * them has to read the thread anew.
+   */
+  | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
   | { readonly type: 'thread-renamed'; readonly title: string }
+  /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
+  | { readonly type: 'input-queued'; readonly input: NewInput }
+  /** Other parts, or another place: before an input that waits too, or with null at the end. */
+  | {
+      readonly type: 'input-revised'
+      readonly messageId: MessageId
+      readonly parts?: readonly UserPart[]
+      readonly before?: MessageId | null
+    }
+  | { readonly type: 'input-withdrawn'; readonly messageId: MessageId }
+  /** Whatever waits is kept until a person releases it (IN5). */
+  | { readonly type: 'queue-held' }
+  | { readonly type: 'queue-released' }
+  /** All that stands before this was copied from another thread (VR4). */
+  | { readonly type: 'thread-forked'; readonly from: ForkOrigin }
 
 /** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
 export interface UnreadableEvent {
@@ -160,3 +214,6 @@ export const numberEvents = <E extends NewEvent>(
   events: readonly E[],
   first: Seq,
 ): readonly (E & Numbered)[] => events.map((event, index) => ({ ...event, seq: first + index }))
+/** Whether a turn takes its place in the thread with this event. */
+export const beginsTurn = (event: NewEvent | LedgerEvent): boolean =>
+  event.type === 'turn-started' || event.type === 'turn-copied'

@@ -1,8 +1,12 @@
 import { assertNever } from './assert-never.ts'
-import { isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
+import { beginsTurn, isTurnEvent, type LedgerEvent, type ThreadEvent } from './event.ts'
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
+import { foldQueue, foldQueueChange, foldQueueEvents } from './queue.ts'
+import type { InputQueue } from './queued-input.ts'
+import { addVersion } from './versions.ts'
+import { withDefined } from './with-defined.ts'
 
 /** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
@@ -16,6 +20,13 @@ export interface ThreadView {
   /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
   readonly from?: Seq
   readonly messages: readonly Message[]
+  /** The inputs that wait (IN2). Absent: none. */
+  readonly queue?: InputQueue
+  /**
+   * Messages were shown again that are not held here, at this seq: what is held is no longer all of the
+   * thread, and has to be read anew at this seq or later (VR2).
+   */
+  readonly outdatedAt?: Seq
 }
 
 /**
@@ -34,7 +45,10 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     if (change.kind === 'turn') {
       const isHeld = change.turn.seq >= (next.from ?? 0)
       const messages = isHeld ? putMessage(next.messages, change.turn) : next.messages
-      next = { ...next, seq: change.seq, messages }
+      next = withQueue(
+        { ...next, seq: change.seq, messages },
+        foldQueueChange(queueOf(next), change),
+      )
       index++
       continue
     }
@@ -54,30 +68,48 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     const turn =
       next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
       // Events of a turn that the follower does not have: it stands further back than what it loaded.
-      (first.type === 'turn-started' ? emptyTurn(turnId, first.seq, first.at) : undefined)
+      (beginsTurn(first) ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
-    next = {
-      ...next,
-      seq,
-      messages: turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run)),
-    }
+    const messages =
+      turn === undefined ? next.messages : putMessage(next.messages, foldTurn(turn, run))
+    next = withQueue({ ...next, seq, messages }, foldQueueEvents(queueOf(next), run))
   }
   return next
 }
+
+const queueOf = (view: ThreadView): InputQueue => view.queue ?? []
+
+const withQueue = (view: ThreadView, queue: InputQueue): ThreadView =>
+  queue === queueOf(view) || (queue.length === 0 && view.queue === undefined)
+    ? view
+    : { ...view, queue }
 
 const isTurnWithId = (message: Message, id: MessageId): boolean =>
   message.role === 'assistant' && message.id === id
 
 function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
   switch (event.type) {
-    case 'message-added':
-      return { ...view, messages: putMessage(view.messages, toUserMessage(event)) }
+    case 'message-added': {
+      const messages = putMessage(view.messages, toUserMessage(event))
+      return withQueue({ ...view, messages }, foldQueue(queueOf(view), event))
+    }
     case 'messages-retired': {
       const gone = new Set(event.messageIds)
-      return { ...view, messages: view.messages.filter((message) => !gone.has(message.id)) }
+      const messages = view.messages.filter((message) => !gone.has(message.id))
+      return withQueue({ ...view, messages }, foldQueue(queueOf(view), event))
     }
+    case 'input-queued':
+    case 'input-revised':
+    case 'input-withdrawn':
+    case 'queue-held':
+    case 'queue-released':
+      return withQueue(view, foldQueue(queueOf(view), event))
+    case 'messages-shown':
+      return { ...view, outdatedAt: event.seq }
     case 'thread-renamed':
       return { ...view, title: event.title }
+    // Of the thread, not of what is held of it.
+    case 'thread-forked':
     case 'unreadable':
       return view
     default:
@@ -88,14 +120,18 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
 export function toUserMessage(
   event: Extract<ThreadEvent, { readonly type: 'message-added' }>,
 ): UserMessage {
-  return {
-    role: event.role,
-    id: event.messageId,
-    seq: event.seq,
-    parts: event.parts,
-    ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
-    createdAt: event.at,
-  }
+  const { messageId: id, seq } = event
+  return withDefined(
+    {
+      role: event.role,
+      id,
+      seq,
+      parts: event.parts,
+      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      createdAt: event.at,
+    },
+    { versions: addVersion(event.versionOf, { id, seq }) },
+  )
 }
 
 function putMessage(messages: readonly Message[], message: Message): readonly Message[] {

@@ -3,8 +3,9 @@ import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
-import type { Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
+import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
+import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 
 /**
@@ -67,6 +68,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
           choices: event.choices,
           trace: event.trace,
           recorded: event.recorded,
+          versions: addVersion(event.versionOf, { id: event.turnId, seq: event.seq }),
         },
       )
       return
@@ -114,6 +116,16 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
     case 'model-replaced':
       replaceModel(draft, event)
       return
+    case 'input-joined':
+      // A damaged ledger may lack the step that it joined behind.
+      if (draft.lastStep() === undefined) openStep(draft, event.at)
+      draft.pushPart(
+        withDefined(
+          { type: 'steering', id: event.messageId, parts: event.parts, at: event.at } as const,
+          { metadata: event.metadata },
+        ),
+      )
+      return
     case 'turn-paused':
       draft.head = {
         ...draft.head,
@@ -124,6 +136,13 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       draft.head = { ...draft.head, progress: { status: 'running' } }
       if (event.from === 'takeover') countTakeover(draft)
       return
+    case 'turn-copied': {
+      const { steps, unreadable, ...head } = event.turn
+      draft.head = { ...draft.head, ...head, createdAt: event.at }
+      draft.unreadable = unreadable
+      for (const step of steps) draft.pushStep(step)
+      return
+    }
     case 'turn-ended':
       endTurn(draft, event.ending, event.at)
       return
@@ -207,7 +226,7 @@ function changeText(
   )
 }
 
-function addItem(draft: TurnDraft, item: Exclude<Part, TextPart | Call>): void {
+function addItem(draft: TurnDraft, item: ItemPart): void {
   const replaced =
     item.type === 'data' &&
     item.id !== undefined &&

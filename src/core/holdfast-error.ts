@@ -22,9 +22,21 @@ export type ErrorCode =
   | 'other-history'
   /** An id is in use for something else. */
   | 'conflict'
+  /** As many inputs wait in a thread as may (IN6). */
+  | 'queue-full'
+  /** An input that was to be changed no longer waits: it is being answered, or was (IN2). */
+  | 'input-taken'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'
+  | 'file-not-found'
+  | 'file-too-large'
+  /** Of a type that is not taken, or not what it says that it is. */
+  | 'file-type'
+  /** An owner has as many bytes of files as they may have. */
+  | 'files-full'
+  /** There is no file store. */
+  | 'no-files'
   | 'store-closed'
   | 'store-locked'
   | 'store-read-only'
@@ -60,6 +72,8 @@ export class HoldfastError extends Error {
 }
 
 export interface HoldfastErrorOptions extends ErrorOptions {
+  /** Whether the same may succeed later. @default false */
   readonly isTemporary?: boolean
+  /** Whether what was asked for may have happened all the same. @default false */
   readonly isInDoubt?: boolean
 }

@@ -12,21 +12,12 @@ export const deepestJson = 64
 /** What stands for a part that is so deep that not even its text can be made. */
 const unwritable = '[nested too deep to be kept]'
 
-interface Place {
-  readonly value: Json
-  readonly level: number
-}
-
-/** Whether a value has more levels than this. Without recursion: what it looks at has not been looked at before. */
+/** Whether a value has more levels than this. It goes no further down than `most`, however deep the value is. */
 export function isDeeperThan(value: unknown, most: number): boolean {
   if (!isContainer(value)) return false
-  const open: Place[] = [{ value, level: 1 }]
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const { level } = place
-    if (level > most) return true
-    for (const item of itemsOf(place.value)) {
-      if (isContainer(item)) open.push({ value: item, level: level + 1 })
-    }
+  if (most <= 0) return true
+  for (const item of itemsOf(value)) {
+    if (isContainer(item) && isDeeperThan(item, most - 1)) return true
   }
   return false
 }

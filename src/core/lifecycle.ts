@@ -1,6 +1,6 @@
 import { assertNever } from './assert-never.ts'
 import { type Call, type CallState, isOpenState, openStates } from './call.ts'
-import type { NewTurnEvent } from './event.ts'
+import type { NewEvent, NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
 /**
@@ -25,7 +25,8 @@ export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
 
 export type CallEvent = Extract<NewTurnEvent, { readonly callId: unknown }>
 
-export const isCallEvent = (event: NewTurnEvent): event is CallEvent => 'callId' in event
+export const isCallEvent = <E extends NewEvent>(event: E): event is E & CallEvent =>
+  'callId' in event
 
 export function callTransition(
   event: CallEvent,
@@ -76,6 +77,8 @@ export function turnTransition(event: NewTurnEvent): {
   switch (event.type) {
     case 'turn-started':
       return { from: ['absent'], to: 'running' }
+    case 'turn-copied':
+      return { from: ['absent'], to: 'ended' }
     case 'turn-paused':
       return { from: ['running'], to: 'waiting' }
     case 'turn-resumed':

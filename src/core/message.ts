@@ -2,6 +2,7 @@ import type { Call } from './call.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { FinishReason, Usage } from './usage.ts'
+import type { MessageVersion } from './versions.ts'
 
 export type UserPart =
   | { readonly type: 'text'; readonly text: string }
@@ -22,6 +23,8 @@ export interface UserMessage {
   readonly parts: readonly UserPart[]
   /** Whatever the client sent with it. */
   readonly metadata?: Json
+  /** All versions of it in the order of making, itself among them (VR1). Absent: it is the only one. */
+  readonly versions?: readonly MessageVersion[]
   /** When it was stored, in milliseconds since 1970. */
   readonly createdAt: number
 }
@@ -65,7 +68,17 @@ export type ItemPart =
   /** The host's own `data-<name>`; one with the same name and id replaces the earlier one. */
   | { readonly type: 'data'; readonly name: string; readonly id?: string; readonly data: Json }
 
-export type Part = TextPart | ItemPart | Call
+/** What a person said while the turn ran, where it joined: behind the step that ended before (IN3). */
+export interface SteeringPart {
+  readonly type: 'steering'
+  readonly id: MessageId
+  readonly parts: readonly UserPart[]
+  readonly metadata?: Json
+  /** When it joined, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export type Part = TextPart | ItemPart | SteeringPart | Call
 
 export interface StepBase {
   readonly index: number
@@ -163,6 +176,8 @@ export interface Turn {
   readonly trace?: string
   /** Produced by a loop of the host's own. */
   readonly recorded?: true
+  /** All versions of it in the order of making, itself among them (VR1). Absent: it is the only one. */
+  readonly versions?: readonly MessageVersion[]
   /** While it runs: how often it was taken over since it last made progress. Absent: never. */
   readonly takeovers?: Takeovers
   /** When it began, in milliseconds since 1970. */
@@ -174,6 +189,12 @@ export interface Turn {
   /** How many of its events could not be read (LG7). */
   readonly unreadable: number
 }
+
+/** All of a turn that has ended but where it stands: what a copy of it has (VR4). */
+export type TurnCopy = Omit<
+  Turn,
+  'role' | 'id' | 'seq' | 'lastSeq' | 'createdAt' | 'versions' | 'takeovers' | 'progress'
+> & { readonly progress: Extract<TurnProgress, { readonly status: 'ended' }> }
 
 /** A message of a thread. */
 export type Message = UserMessage | Turn

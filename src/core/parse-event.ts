@@ -66,8 +66,30 @@ const outcome: Check = (value) =>
   (value.state === 'succeeded' ? output(value.output) : string(value.cause)) &&
   (value.state !== 'failed' || (string(value.error) && optional(string)(value.modelError)))
 
+const place: Check = (value) => index(value) && value !== 0
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const versions = optional(
+  listOf((value) => isJsonObject(value) && string(value.id) && place(value.seq)),
+)
+const kept = optional(
+  (value) => isJsonObject(value) && index(value.after) && listOf(place)(value.places),
+)
+
+const isEndedTurn: Check = (value) =>
+  isJsonObject(value) &&
+  list(value.steps) &&
+  index(value.unreadable) &&
+  isJsonObject(value.progress) &&
+  value.progress.status === 'ended'
+
 const turnShapes: Readonly<Record<string, Shape>> = {
-  'turn-started': { replyTo: (value) => value === null || string(value) },
+  'turn-started': {
+    replyTo: (value) => value === null || string(value),
+    versionOf: versions,
+  },
   'step-started': { step: index, model: optional(string) },
   'text-started': { block: string, kind: oneOf('text', 'reasoning') },
   'text-appended': { block: string, delta: string },
@@ -104,8 +126,10 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'step-resumed': { model: optional(string) },
   'step-abandoned': { error: optional(object) },
   'model-replaced': { model: string, by: string, error: object },
+  'input-joined': { messageId: string, parts: list },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
+  'turn-copied': { turn: isEndedTurn },
   'turn-ended': {
     ending: tagged(
       'kind',
@@ -121,9 +145,33 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   },
 }
 const threadShapes: Readonly<Record<string, Shape>> = {
-  'message-added': { messageId: string, role: oneOf('user', 'system'), parts: list },
-  'messages-retired': { messageIds: list },
+  'message-added': {
+    messageId: string,
+    role: oneOf('user', 'system'),
+    parts: list,
+    versionOf: versions,
+  },
+  'messages-retired': { messageIds: list, kept },
+  'messages-shown': { places: listOf(place) },
   'thread-renamed': { title: string },
+  'input-queued': {
+    input: (value) =>
+      isJsonObject(value) &&
+      string(value.id) &&
+      oneOf('queue', 'steer', 'interrupt')(value.mode) &&
+      list(value.parts),
+  },
+  'input-revised': {
+    messageId: string,
+    parts: optional(list),
+    before: optional((value) => value === null || string(value)),
+  },
+  'input-withdrawn': { messageId: string },
+  'queue-held': {},
+  'queue-released': {},
+  'thread-forked': {
+    from: (value) => isJsonObject(value) && string(value.threadId) && string(value.messageId),
+  },
 }
 
 // Lists, because every event is looked at, when it is written and when it is read.

@@ -1,8 +1,22 @@
-import type { OwnerId, Seq, ThreadId } from './ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
+import type { InputQueue } from './queued-input.ts'
 
-/** A thread as a store keeps it, without its messages. */
-export interface ThreadRecord {
+/**
+ * The longest title, in characters, wherever it comes from: a list of 200 threads is one answer, and must not be larger
+ * than a page may be because of its titles (OP7a). Stores cut what older versions let in when it is read.
+ */
+export const longestTitle = 500
+
+/** Where a thread was forked from (VR4). */
+export interface ForkOrigin {
+  readonly threadId: ThreadId
+  /** The last message that was copied, by its id there. */
+  readonly messageId: MessageId
+}
+
+/** A thread as a list of threads has it. */
+export interface ListedThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
@@ -15,4 +29,12 @@ export interface ThreadRecord {
   readonly seq: Seq
   /** Its place in the list of threads: a counter of the whole store, without ties. */
   readonly activity: number
+  /** Absent: it was not forked. */
+  readonly forkedFrom?: ForkOrigin
+}
+
+/** A thread as a store keeps it, without its messages. */
+export interface ThreadRecord extends ListedThread {
+  /** The inputs that wait for their turn (IN2). */
+  readonly queue: InputQueue
 }

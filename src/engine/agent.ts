@@ -1,4 +1,11 @@
-import type { FlexibleSchema, Instructions, LanguageModel, Tool, ToolSet } from 'ai'
+import type {
+  FlexibleSchema,
+  Instructions,
+  LanguageModel,
+  TelemetryOptions,
+  Tool,
+  ToolSet,
+} from 'ai'
 import type { CallScope, TurnPlace } from './call-scope.ts'
 import type { CallSettings } from './call-model.ts'
 import type { LifecycleCallbacks } from './lifecycle-callbacks.ts'
@@ -36,7 +43,8 @@ export type Unchecked = ToolSet[string] extends {
  * With what a turn is answered. Its call settings (`temperature`, `providerOptions` …) have the names and the meaning
  * that `streamText` gives them.
  */
-export interface Agent<Context = Unchecked> extends CallSettings, LifecycleCallbacks {
+export interface Agent<Context = Unchecked>
+  extends CallSettings, LifecycleCallbacks<NoInfer<Context>> {
   /**
    * Who answers. Of a list, the next is tried where one cannot be reached, refuses or breaks off (AG5): silently before it
    * has said anything, and otherwise as a new attempt of the step. For the rest of the run the one that answered is asked.
@@ -54,20 +62,26 @@ export interface Agent<Context = Unchecked> extends CallSettings, LifecycleCallb
    */
   readonly stopWhen?: StopWhen
   /**
-   * As in `streamText`: called before each step, with the steps so far; what it returns holds for that step alone. Its `messages` are not
-   * carried over to later steps: those are made from the ledger. @default none
+   * As in `streamText`: called before each step, with the steps so far. Its model, tools and settings hold for that step alone; its
+   * `instructions`, `messages`, `toolsContext` and `runtimeContext` for those that follow too, as long as the run is here:
+   * one that is resumed or taken over begins with the agent's own. @default none
    */
-  readonly prepareStep?: PrepareStep
+  readonly prepareStep?: PrepareStep<NoInfer<Context>>
   /** The tools that the model is offered, by name. Calls of others that are there already may still run. @default all */
   readonly activeTools?: readonly string[]
   /** The order in which tools are sent; those it does not name follow. @default as they are given */
   readonly toolOrder?: readonly string[]
   /** Mends a call whose tool is not there or whose arguments do not fit, before it is stored. @default none: it fails */
   readonly repairToolCall?: RepairToolCall
-  /** The older name of `repairToolCall`. */
+  /** The older name of `repairToolCall`. @default none */
   readonly experimental_repairToolCall?: RepairToolCall
   /** In which form the model is asked to answer: `Output.object({ schema })`. The answer is stored as the text it is. @default text */
   readonly output?: AnswerOutput
+  /**
+   * As in `streamText`: `integrations`, or else those of `registerTelemetry`, are told of each run as of one call, with its steps and
+   * tools; `isEnabled: false` tells them nothing. `traceHooks` gives one trace for a whole turn. @default what is registered is told
+   */
+  readonly telemetry?: TelemetryOptions
   /** How often a model is tried again, before its first word only. @default 2 */
   readonly maxRetries?: number
   /** What the model is told before everything else. @default none */

@@ -4,6 +4,7 @@ import { foldOn } from '../core/fold-turn.ts'
 import type { OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { CommitResult } from './committer.ts'
 import type { TurnPlace } from './call-scope.ts'
 import type { Engine } from './engine.ts'
@@ -33,11 +34,11 @@ export async function applyInput<Answer>(
   return retryWhileStale(async () => {
     const found = await find()
     if (found === null) return null
-    const { turn, seq, ownerId } = found
+    const { turn, seq, ownerId, queue } = found
     const place = { ownerId, threadId, turnId: turn.id }
     const { events, answer } = await plan(turn, place)
     if (events.length === 0) return answer
-    const { kind } = await write(engine, place, seq, turn, events)
+    const { kind } = await write(engine, place, { seq, queue }, turn, events)
     if (kind === 'appended') {
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
       return answer
@@ -51,12 +52,13 @@ interface FoundInput {
   readonly turn: Turn
   readonly seq: Seq
   readonly ownerId: OwnerId
+  readonly queue: InputQueue
 }
 
 function write(
   engine: Engine,
   { threadId, ownerId }: TurnPlace,
-  expectedSeq: Seq,
+  { seq: expectedSeq, queue }: Pick<FoundInput, 'seq' | 'queue'>,
   turn: Turn,
   events: readonly NewTurnEvent[],
 ): Promise<CommitResult> {
@@ -75,7 +77,7 @@ function write(
     const all = [resumed, ...events, ...closing]
     return engine.append({ threadId, events: all, expectedSeq, turns })
   }
-  const place = { threadId, ownerId, turnId, expectedSeq, turns, how: 'resumed' } as const
+  const place = { threadId, ownerId, turnId, expectedSeq, turns, queue, how: 'resumed' } as const
   // Late input reopens a turn that was over.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)

@@ -6,6 +6,7 @@ import type { ModelPart, ProviderPart } from './model-part.ts'
 import {
   type AnswerOutput,
   type CallSettings,
+  type LayerCall,
   type LayeredCall,
   openLayeredCall,
   type RepairToolCall,
@@ -26,6 +27,8 @@ export interface ModelCall {
   readonly output?: AnswerOutput
   readonly signal: AbortSignal
   readonly files: FileLoader
+  /** Put around the request to the provider. */
+  readonly around?: LayerCall['around']
 }
 
 /** `enough`: whatever else the model says is not wanted. */
@@ -65,7 +68,7 @@ export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> 
 /** Files that cannot be had become words, and the model is called with those (ST3b). */
 async function openCall(call: ModelCall): Promise<LayeredCall> {
   const { model, instructions, tools, toolsContext, settings, signal, files } = call
-  const { toolOrder, repairToolCall, output } = call
+  const { toolOrder, repairToolCall, output, around } = call
   for (;;) {
     const { missing } = files
     const messages = files.inWords(call.messages)
@@ -78,7 +81,7 @@ async function openCall(call: ModelCall): Promise<LayeredCall> {
         toolsContext: { ...toolsContext },
         download: files.download,
         abortSignal: signal,
-        ...withDefined({}, { instructions, toolOrder, repairToolCall, output }),
+        ...withDefined({}, { instructions, toolOrder, repairToolCall, output, around }),
       })
     } catch (error) {
       // Each time round there is one more that is missing, so there is an end to it.

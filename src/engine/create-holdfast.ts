@@ -26,6 +26,8 @@ import {
 import { createCommitter } from './committer.ts'
 import { type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
+import { toFileLimits } from './file-options.ts'
+import { createFiles, type Files } from './files.ts'
 import { type Hooks, safely } from './hooks.ts'
 import { createHub, type ReadGate } from './hub.ts'
 import { createLibrary, type Library } from './library.ts'
@@ -61,6 +63,8 @@ import type { Store } from '../store/store.ts'
 
 export interface Holdfast extends Library {
   readonly store: Store
+  /** Files that messages name. */
+  readonly files: Files
   /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
@@ -165,6 +169,12 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const committer = createCommitter(store, clock, {
     committed: (appends, events, ms) => emit({ type: 'committed', appends, events, ms }),
   })
+  const files = createFiles(
+    store,
+    options.files?.store ?? store.defaultFileStore?.(),
+    toFileLimits(options.files),
+    clock,
+  )
   const agents = createAgentSource(options, clock, chosen.agentTimeoutMs, offer)
   const engine = createEngine({
     store,
@@ -173,6 +183,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     clock,
     options: chosen,
     agents,
+    files,
     offer,
     emit,
     tracing: options.hooks ?? {},
@@ -215,12 +226,21 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const stopRecovery =
     chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
+  const collects = store.files !== undefined && chosen.recoverEveryMs > 0
+  const stopCollecting = collects
+    ? repeat(collectEveryMs, collectEveryMs, () => files.collect())
+    : () => {}
+
   const unwatch = store.watch(
     ({ threadId, stop }) => {
       // Some thread was deleted, and nobody can say which: the leases do.
       if (threadId === null) void heartbeat()
       if (stop !== true || threadId === null) return
-      engine.runs.get(threadId)?.run.interrupt({ kind: 'stop' })
+      // It may come late, when the next turn of the thread runs: whom the stop was meant for is in the lease.
+      const live = engine.runs.get(threadId)
+      live?.ledger.renew(chosen.leaseMs).catch((error: unknown) => {
+        if (isRunLost(error)) live.run.interrupt({ kind: 'fault', error })
+      })
     },
     () => engine.runs.keys(),
   )
@@ -238,6 +258,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     newThreadId,
     describeAgent: ({ ownerId }) => offer.describe(ownerId),
     ...createLibrary(engine, newThreadId),
+    files,
     rename: (threadId, title) => {
       warnDeprecated('`rename`', '`threads.update(threadId, { title })`')
       return appendThreadEvents(engine, threadId, [
@@ -280,10 +301,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       checkOptions('close', how, { graceMs: milliseconds(0, longestTimerMs, '0') })
       const { graceMs = 0 } = how
       stopRecovery()
+      stopCollecting()
       const finished = new AbortController()
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
-      for (const { run } of engine.runs.values()) run.interrupt({ kind: 'hand-over' })
+      engine.handOver()
       committer.stopWaiting()
       await settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.
@@ -294,6 +316,9 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   }
   return { ...holdfast, ...withParsedIds(holdfast) }
 }
+
+/** How often files are looked for that nothing names any more. */
+const collectEveryMs = 600_000
 
 /** Where nobody listens the reason would be lost: what clients read has only its id. */
 const logFailure: Hooks = (event) => {

@@ -3,6 +3,8 @@ import { type NewEvent, numberEvents } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
+import { findInterrupt } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
@@ -17,12 +19,14 @@ import {
   type RunHooks,
   type TurnStart,
 } from './hooks.ts'
+import type { EngineFiles } from './files.ts'
 import type { Hub } from './hub.ts'
 import type { Offer } from './offered-models.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
-import { createRunLedger, type RunLedger } from './run-ledger.ts'
+import type { NewTurn } from './plan-end.ts'
+import { createRunLedger, type NextRun, type RunLedger, type Successor } from './run-ledger.ts'
 import type { AgentSource } from './turn-agent.ts'
 
 /** What the verbs of the engine share. */
@@ -33,15 +37,24 @@ export interface Engine {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   /** What people may choose. */
   readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
+  readonly newCallId: () => CallId
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
+  /** Hands over every run of this process, and each that begins from now on. */
+  readonly handOver: () => void
+  /**
+   * Leases that this process has and no longer works under, by thread: their runs ended without a word in the ledger,
+   * because the store took nothing. No clock may be asked of these: it may have jumped while they were taken.
+   */
+  readonly givenUp: Map<ThreadId, GivenUpRun>
   /** Writes to a thread without a run of its own, and tells followers. */
   readonly append: (append: Append) => Promise<CommitResult>
   /** Writes, and takes the lease in the same commit; on success the run is under way. */
@@ -52,6 +65,11 @@ export interface LiveRun {
   readonly turnId: MessageId
   readonly run: StartedRun
   readonly ledger: RunLedger
+}
+
+export interface GivenUpRun {
+  readonly turnId: MessageId
+  readonly fence: number
 }
 
 export interface Begin {
@@ -65,6 +83,10 @@ export interface Begin {
   readonly create?: Append['create']
   /** See `Append`; also the turn itself, where it exists. */
   readonly turns: readonly Turn[]
+  /** The inputs that wait at `expectedSeq`. */
+  readonly queue: InputQueue
+  /** See `LeaseUse`. */
+  readonly overFence?: number
   /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
@@ -86,6 +108,7 @@ export interface EngineParts {
   readonly clock: Clock
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
@@ -97,10 +120,12 @@ export interface EngineParts {
 export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
+  let isClosing = false
+  const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
     const planned = planCommit(request)
-    if ('kind' in planned) return { result: planned, turns: new Map() }
+    if ('kind' in planned) return { result: planned, turns: new Map(), queue: null }
     const deliver = hub.announce(request.threadId)
     try {
       const result = await committer.submit(planned)
@@ -108,7 +133,7 @@ export function createEngine(parts: EngineParts): Engine {
       deliver(
         isNews ? toFrame(numberEvents(request.events, result.firstSeq), result, planned) : null,
       )
-      return { result, turns: planned.turns }
+      return { result, turns: planned.turns, queue: planned.queue }
     } catch (error) {
       deliver(null)
       throw error
@@ -117,9 +142,7 @@ export function createEngine(parts: EngineParts): Engine {
 
   const launch = async (
     begin: Begin,
-    turn: Turn,
-    seq: Seq,
-    fence: number,
+    { turn, seq, fence, queue }: NextRun,
   ): Promise<StartedRun | undefined> => {
     const { threadId, turnId, ownerId, how } = begin
     const place = { ownerId, threadId, turnId }
@@ -136,7 +159,11 @@ export function createEngine(parts: EngineParts): Engine {
       threadId,
       turn,
       seq,
+      queue,
       fence,
+      holder,
+      leaseMs: options.leaseMs,
+      successor: createSuccessor(threadId, ownerId),
       textDelayMs: options.textDelayMs,
       onStopRequested: () => live.run?.interrupt({ kind: 'stop' }),
       onFault: (error) => live.run?.interrupt({ kind: 'fault', error }),
@@ -162,12 +189,45 @@ export function createEngine(parts: EngineParts): Engine {
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
+    // What it waits for nobody to stop: an input that interrupts it came before it was launched (IN4).
+    if (findInterrupt(queue) !== undefined) run.interrupt({ kind: 'stop' })
+    if (isClosing) run.interrupt({ kind: 'hand-over' })
     const stay = limitStay(run)
     void run.done.finally(() => {
       stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
+      if (ledger.holdsLease) givenUp.set(threadId, { turnId, fence })
     })
     return run
+  }
+
+  const createSuccessor = (threadId: ThreadId, ownerId: OwnerId): Successor => {
+    let prepared: { readonly turn: NewTurn; readonly trace: OpenTrace | undefined } | undefined
+    return {
+      prepare() {
+        if (!parts.agents.canAnswer) return null
+        if (prepared === undefined) {
+          const turnId = parts.newMessageId()
+          const trace = openTrace(parts.tracing, { threadId, ownerId, turnId, how: 'sent' })
+          prepared = { turn: withDefined({ turnId }, { trace: trace?.traceparent }), trace }
+        }
+        return prepared.turn
+      },
+      launch(next) {
+        prepared = undefined
+        const { turn, seq: expectedSeq, queue } = next
+        const place = { threadId, ownerId, turnId: turn.id, how: 'sent' } as const
+        const release = hub.keep(threadId)
+        const begin = { ...place, events: [], expectedSeq, turns: [turn], queue }
+        void launch(begin, next)
+          .then(async (run) => run?.done)
+          .finally(release)
+      },
+      discard() {
+        prepared?.trace?.discard()
+        prepared = undefined
+      },
+    }
   }
 
   /** A run that has been here for long is to go on elsewhere; what is under way may finish, but not for ever (OP4). */
@@ -185,9 +245,14 @@ export function createEngine(parts: EngineParts): Engine {
     ...parts,
     continuations: new Map(),
     runs,
+    handOver() {
+      isClosing = true
+      for (const { run } of runs.values()) run.interrupt({ kind: 'hand-over' })
+    },
+    givenUp,
     append: async (request) => (await write(request)).result,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, create, turns } = begin
+      const { threadId, turnId, events, expectedSeq, create, turns, queue, overFence } = begin
       const own = runs.get(threadId)
       if (own !== undefined && isUnderWay(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
@@ -196,17 +261,25 @@ export function createEngine(parts: EngineParts): Engine {
       const opened = openTrace(parts.tracing, begin)
       let run: StartedRun | undefined
       try {
-        const { result, turns: after } = await write({
+        const {
+          result,
+          turns: after,
+          queue: waiting,
+        } = await write({
           threadId,
           events: opened === undefined ? events : traced(events, opened.traceparent),
           expectedSeq,
           turns,
-          lease: { kind: 'acquire', holder, ttlMs: options.leaseMs, turnId },
+          queue,
+          lease: withDefined({ kind: 'acquire', holder, ttlMs: options.leaseMs, turnId } as const, {
+            overFence,
+          }),
           ...(create === undefined ? {} : { create }),
         })
         const turn = after.get(turnId) ?? turns.find(({ id }) => id === turnId)
         if (result.kind === 'appended' && result.fence !== undefined && turn !== undefined) {
-          run = await launch(begin, turn, result.seq, result.fence)
+          const { seq, fence } = result
+          run = await launch(begin, { turn, seq, fence, queue: waiting ?? queue })
         }
         return result
       } finally {
@@ -221,7 +294,7 @@ export function createEngine(parts: EngineParts): Engine {
 /** A turn that begins: one that goes on has its trace. A tracer that throws must not take the turn with it. */
 function openTrace(
   { openTrace: open }: Tracing,
-  { threadId, ownerId, turnId, how }: Begin,
+  { threadId, ownerId, turnId, how }: Pick<Begin, 'threadId' | 'ownerId' | 'turnId' | 'how'>,
 ): OpenTrace | undefined {
   if (open === undefined || how !== 'sent') return undefined
   try {
@@ -258,6 +331,8 @@ interface Written {
   readonly result: CommitResult
   /** The turns that were written about, as they are if it was stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
+  /** The inputs that wait if it was stored; null: as before. */
+  readonly queue: InputQueue | null
 }
 
 export async function readTurn(

@@ -1,3 +1,4 @@
+import { JSONParseError, NoSuchToolError, ToolCallRepairError } from 'ai'
 import type { CallOutcome } from '../core/call.ts'
 import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
@@ -41,6 +42,8 @@ export class WordedError extends Error {
 export interface FailureWords {
   ofTool(call: FailedCall, error: unknown): Failed
   ofPolicy(call: FailedCall, error: unknown): Failed
+  /** A call that the SDK found invalid. What a schema found wrong is told as it is; what the host's code threw there is not. */
+  ofInvalid(call: FailedCall, error: unknown): Failed
   ofModel(error: unknown, step: number): TurnError
   /** `why`: what the host's `agent` threw, or what is wrong with what it gave. */
   ofAgent(why: unknown): TurnError
@@ -83,6 +86,16 @@ export function createFailureWords(
       const why = errorTextOfThrown(error) || 'it gave no reason'
       return ofCall('policy', call, error, sentence, `${sentence.slice(0, -1)}: ${why}`)
     },
+    ofInvalid(call, thrown) {
+      const error = toReadableThrown(thrown)
+      const text = errorTextOfThrown(error)
+      if (NoSuchToolError.isInstance(error)) {
+        return { state: 'failed', cause: 'unknown-tool', error: text }
+      }
+      if (isFinding(error)) return { state: 'failed', cause: 'invalid-input', error: text }
+      const sentence = 'The arguments could not be checked.'
+      return { ...ofCall('tool', call, error, sentence, text), cause: 'invalid-input' }
+    },
     ofModel(thrown, step) {
       const error = toReadableThrown(thrown)
       if (error instanceof HoldfastError) return { code: error.code, message: error.message }
@@ -101,6 +114,27 @@ export function createFailureWords(
       return { code, message: word(where, why) }
     },
   }
+}
+
+/** Whether it says what is wrong with the arguments, and not what went wrong where they were looked at. */
+function isFinding(error: unknown): boolean {
+  if (ToolCallRepairError.isInstance(error)) return false
+  try {
+    for (let cause: unknown = error; cause !== undefined && cause !== null;) {
+      if (Array.isArray(cause) || JSONParseError.isInstance(cause)) return true
+      const { issues, cause: next } = cause as {
+        readonly issues?: unknown
+        readonly cause?: unknown
+      }
+      if (Array.isArray(issues)) return true
+      // Without a cause: the SDK's own words, or a loop's that has worded it for its client.
+      if (next === undefined) return cause === error
+      cause = next
+    }
+  } catch {
+    // What a schema throws may be anything, also something that cannot be looked at.
+  }
+  return false
 }
 
 function callErrorText(

@@ -1,5 +1,6 @@
 import { APICallError, createDownload, type ModelMessage } from 'ai'
 import { type Clock, wait } from './clock.ts'
+import { isOwnFile } from './prompt-files.ts'
 import type { Download } from './sdk-layer.ts'
 
 type Fetched = Awaited<ReturnType<ReturnType<typeof createDownload>>>
@@ -70,7 +71,7 @@ export function createFileLoader(
     async download(requested) {
       const files = await Promise.all(
         requested.map(async ({ url, isUrlSupportedByModel }) =>
-          isUrlSupportedByModel ? ('by-model' as const) : load(url),
+          isUrlSupportedByModel && !isOwnFile(url) ? ('by-model' as const) : load(url),
         ),
       )
       return files.map((file) => {

@@ -1,5 +1,6 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
+import { canChangeQueue } from '../core/queue.ts'
 import { jsonLength } from '../store/omit-large-outputs.ts'
 import { isOtherHistory } from '../store/place-evidence.ts'
 import type { ChangeNotification, Store } from '../store/store.ts'
@@ -78,7 +79,9 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
     const { changes, reached, incarnation = '' } = found
-    return { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+    const frame = { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+    const isChanged = reached === found.seq && changes.some(canChangeQueue)
+    return isChanged ? { ...frame, queue: found.queue } : frame
   }
 
   /**

@@ -4,6 +4,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit } from '../protocol/page-query.ts'
 import type { PageOrder } from '../store/store.ts'
 import { type ExportQuery, exportQuery } from '../transfer/export-threads.ts'
+import type { ShownInput } from '../views/queue-view.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { checkNames } from './check-names.ts'
@@ -15,6 +16,8 @@ import {
   type PostOptions,
   type PostResult,
 } from './post-message.ts'
+import { createQueues, type Queues } from './queues.ts'
+import { type ShowResult, showVersion } from './show-version.ts'
 import { search, type SearchPage, type SearchRequest } from './search.ts'
 import {
   createThreads,
@@ -59,6 +62,8 @@ export interface MessagesPage<Format extends PageFormat = 'ui'> {
   readonly place?: string
   /** With `live: 'exclude'`: the turn that was left out, or null. */
   readonly live?: { readonly messageId: string } | null
+  /** The inputs that wait for their turn, in the order in which they are answered (IN2). */
+  readonly queue: readonly ShownInput[]
 }
 
 /**
@@ -68,6 +73,8 @@ export interface MessagesPage<Format extends PageFormat = 'ui'> {
 export interface Library {
   /** Threads: their list, titles, metadata, end. */
   readonly threads: Threads
+  /** Inputs that wait for their turn: what is there, and how it is changed, withdrawn or sent on. */
+  readonly queues: Queues
   /** One page of a thread, newest first; null if there is no such thread. */
   messages<Format extends PageFormat = 'ui'>(
     threadId: string,
@@ -77,6 +84,11 @@ export interface Library {
   search(request: SearchRequest): Promise<SearchPage>
   /** Stores a message, an assistant's too, and answers nothing. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
+  /**
+   * Shows another version of a message, and the thread below it as it was left (VR1): by the id that `versions` of a
+   * message gives, or by any message on a hidden path. The model is sent what is shown. Refused while a turn runs.
+   */
+  show(threadId: string, version: string, scope?: ThreadScope): Promise<ShowResult>
   /**
    * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
    * reads. Throws `thread-not-found` if the thread is not there.
@@ -98,9 +110,11 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
   const { store } = engine
   return {
     threads: createThreads(engine, newThreadId),
+    queues: createQueues(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
     search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
+    show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
     export: (query = {}) => exportQuery(store, query),
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
   }

@@ -3,6 +3,7 @@ import type { Seq } from '../core/ids.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { LedgerEvent } from '../core/event.ts'
 import type { Turn } from '../core/message.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { placeAfter } from '../protocol/place-text.ts'
 import { markOf } from '../store/place-evidence.ts'
@@ -23,6 +24,8 @@ export interface Frame {
   readonly bytes: number
   /** The turn that they are about, with all of them, where this process has folded it already. */
   readonly turn?: Turn
+  /** The inputs that wait at `seq`, where these changes may have changed them (IN2). */
+  readonly queue?: InputQueue
 }
 
 /** Read from the database, which went up to `end` then. */
@@ -198,13 +201,15 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
 }
 
 /** A thread that was made anew, or numbers that have been given before, to other events (OP6). */
-function isOfOtherHistory({ place, frames }: LiveWindow, frame: Frame): boolean {
+function isOfOtherHistory({ place, frames, to }: LiveWindow, frame: Frame): boolean {
   if (place === null || frame.after === 0) return false
   const isAnother = (known = '', found = '') => known !== '' && found !== '' && known !== found
   if (isAnother(place.incarnation, frame.incarnation)) return true
   const newest = frame.changes.at(-1)
-  const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest?.seq)
-  return known !== undefined && known.kind === newest?.kind && isAnother(known.mark, newest.mark)
+  // Nearly every frame brings numbers that are new.
+  if (newest === undefined || newest.seq > to) return false
+  const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest.seq)
+  return known !== undefined && known.kind === newest.kind && isAnother(known.mark, newest.mark)
 }
 
 /** Whether whoever stands at a seq finds here all that follows. */
@@ -232,7 +237,7 @@ export function sliceLiveWindow(liveWindow: LiveWindow, after: Seq): Frame {
   const incarnation = last?.incarnation ?? ''
   const joined = withDefined(
     { after, seq: liveWindow.to, changes, incarnation, bytes },
-    { turn: last?.turn },
+    { turn: last?.turn, queue: frames.findLast(({ queue }) => queue !== undefined)?.queue },
   )
   liveWindow.joined.set(after, joined)
   return joined
@@ -277,7 +282,11 @@ export function toFrame(
     (event) => ({ kind: 'event', seq: event.seq, commit: seq, mark, event }) as const,
   )
   const bytes = bytesOf(planned)
-  return withDefined({ after: firstSeq - 1, seq, changes, incarnation, bytes }, { turn })
+  const { queue } = planned
+  return withDefined(
+    { after: firstSeq - 1, seq, changes, incarnation, bytes },
+    { turn, queue: queue ?? undefined },
+  )
 }
 
 /** By the rows that its events became; the state of a turn that has ended is not sent. */

@@ -25,6 +25,7 @@ import {
   projectEntityRows,
 } from '../views/entity-rows.ts'
 import { toClientMessage } from '../views/client-turn.ts'
+import { projectQueue, type ShownInput } from '../views/queue-view.ts'
 import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
@@ -82,6 +83,8 @@ export interface ReadMessagePage<Format extends PageFormat> {
   /** Where the thread stands, for `after` (OP6). */
   readonly place?: string
   readonly live: MessageId | null
+  /** The inputs that wait for their turn (IN2). */
+  readonly queue: readonly ShownInput[]
 }
 
 /** How many messages are read at once, at most: what shows nothing is passed over in such chunks. */
@@ -155,6 +158,7 @@ export async function readMessagePage<Format extends PageFormat>(
     seq: first.seq,
     ...(first.place === undefined ? {} : { place: toPlaceText(first.place) }),
     live,
+    queue: projectQueue(first.queue),
   }
 }
 

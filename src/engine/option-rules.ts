@@ -17,6 +17,7 @@ import {
 } from '../core/check-options.ts'
 import type { Agent } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
+import { checkFileOptions } from './file-options.ts'
 import { checkModels, type OfferedModel } from './offered-models.ts'
 import type { HoldfastOptions } from './options.ts'
 import type { ToolPolicy } from './tool-policy.ts'
@@ -118,7 +119,15 @@ export const agentRules: OptionTable<Agent> = {
   repairToolCall: callback('none'),
   experimental_repairToolCall: callback('none'),
   output: record('an `Output` of the AI SDK', 'text'),
+  telemetry: record('an object: the `telemetry` of `streamText`', 'what is registered is told'),
   maxRetries: wholeNumber(0, 100, '2'),
+  onStart: callback('none'),
+  onStepStart: callback('none'),
+  onStepError: callback('none'),
+  onLanguageModelCallStart: callback('none'),
+  onLanguageModelCallEnd: callback('none'),
+  onToolExecutionStart: callback('none'),
+  onToolExecutionEnd: callback('none'),
   onStepEnd: callback('none'),
   onStepFinish: callback('none'),
   onEnd: callback('none'),
@@ -190,6 +199,8 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxTakeovers: wholeNumber(0, 1_000_000, '5'),
   recovery: oneOfWords(['continue', 'end'], '"continue"'),
   unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
+  whenBusy: oneOfWords(['queue', 'steer', 'interrupt', 'reject'], '"queue"'),
+  files: record('an object of options for files', 'the store’s own file store'),
   holder: text('the process, as the store knows it'),
   clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
   newId: callback('random ids'),
@@ -239,6 +250,7 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
       throw badOption(`${where}, models: "${isLost.id}" needs a "model", for there is no other.`)
     }
   }
+  checkFileOptions(where, options.files)
   if (agent !== undefined) {
     const besides = [...Object.keys(agentRules), 'settings']
     const given = besides.find((name) => options[name as keyof HoldfastOptions] !== undefined)

@@ -6,8 +6,10 @@ import type { ContinueText } from '../views/model-prompt.ts'
 import type { Agent, AgentOption, Unchecked } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import type { Clock } from './clock.ts'
+import type { FileOptions } from './file-options.ts'
 import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
+import type { WhenBusy } from '../protocol/chat-body.ts'
 import type { ModelsOption } from './offered-models.ts'
 
 /**
@@ -20,6 +22,7 @@ import type { ModelsOption } from './offered-models.ts'
 export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> extends Partial<
   Agent<Context>
 > {
+  /** Where everything is kept: `sqlite(file)`, `postgres(url)`, `memory()`, or one of your own. */
   readonly store: Store
   /** With what turns are answered: for all of them an object, or a function of whose turn it is (AG1). @default the options of an agent that stand here */
   readonly agent?: AgentOption<Context, NoInfer<Choices>>
@@ -41,6 +44,10 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly models?: ModelsOption
   /** The call settings in an object of their own, as versions before 0.3 took them. @default none */
   readonly settings?: CallSettings
+  /**
+   * Told of everything that happens here, for logs, metrics and traces (`traceHooks`, `combineHooks`). What it throws is not heard.
+   * @default failures are written to the standard error, and nothing else is told
+   */
   readonly hooks?: Hooks<NoInfer<Context>>
   /**
    * What clients read when a tool, a policy or a model fails: what was thrown may hold what is not for them. The model is
@@ -49,9 +56,11 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    */
   readonly errorText?: ErrorText
 
-  /** Model calls in one turn before it stops and offers to continue. */
+  /** Model calls in one turn; with the last the turn ends at its step limit, and can be continued. @default 30 */
   readonly maxSteps?: number
+  /** How many calls of one turn run at a time; the others wait for their place. @default 10 */
   readonly toolConcurrency?: number
+  /** How long a tool may take, unless its policy says otherwise. One that takes longer fails as `timeout`, and its signal is aborted. @default no limit */
   readonly toolTimeoutMs?: number
   /** What of a long result the model is sent, with a word on how long it was; the whole of it is stored. @default 200,000 */
   readonly maxOutputChars?: number
@@ -66,7 +75,7 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * makes. @default 16,000,000
    */
   readonly maxResultChars?: number
-  /** Which messages the model is sent, oldest first. Default: the last thousand. */
+  /** Which messages the model is sent, oldest first. Those that are left out are stored and shown all the same. @default the last 1,000 */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
   /**
    * How a model is asked to carry on with an answer that a crash or a hand-over broke off in its text (AG8). `prefix`: what was shown
@@ -77,11 +86,12 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly continueText?: ContinueText | ((model: LanguageModel) => ContinueText)
   /** The older name of `maxRetries`, which holds for agents that have none. @deprecated @default 2 */
   readonly modelRetries?: number
+  /** The pause before a model is tried again; it doubles each time, to 30 s at most, and the provider's own word comes first. @default 500 */
   readonly retryDelayMs?: number
 
-  /** How far text may be behind the model (LG8). */
+  /** How far text may be behind the model (LG8): the longer, the fewer commits. @default 25 */
   readonly textDelayMs?: number
-  /** How long a run may be silent before another process takes it over. */
+  /** How long a run may be silent before another process takes it over. Shorter finds dead processes sooner, and renews more often. @default 5,000 */
   readonly leaseMs?: number
   /**
    * How often this process looks for runs whose holder died. 0: never.
@@ -106,21 +116,33 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * `failed` with the code `crash-loop`; a person can continue it (AG7). @default 5
    */
   readonly maxTakeovers?: number
-  /** What becomes of a turn whose process died: carried on, or ended as interrupted. */
+  /** What becomes of a turn whose process died: carried on, or ended as interrupted. @default 'continue' */
   readonly recovery?: 'continue' | 'end'
-  /** A call that started and whose end nobody saw: a person says, or the model is told. */
+  /** A call that started and whose end nobody saw: a person says how it ended, or the model is told that nobody knows. @default 'wait' */
   readonly unknownOutcome?: 'wait' | 'tell-model'
+  /**
+   * What becomes of a message that arrives while a turn runs, where its request does not say (IN1). `queue`: it is answered
+   * in its turn. `steer`: it joins the turn at its next step. `interrupt`: the turn is stopped for it. `reject`: it is refused.
+   * @default 'queue'
+   */
+  readonly whenBusy?: WhenBusy
 
   /**
    * For loops of the host's own: a turn that `record` stored waited for approvals or for the client, and
    * all has been said. Run the loop with `messages` and record it with `{continue: turnId}`. Called in the
    * process that took the last decision, after it was stored; not called again if that process dies.
+   * @default nobody: the host looks for itself
    */
   readonly resumeRecorded?: ResumeRecorded
 
-  /** Who this process is, for the lease. */
+  /** Where files are kept, and how large they may be (FL1). @default the store's own, with the limits below */
+  readonly files?: FileOptions
+
+  /** Who this process is, for the lease. No two that live at once may have the same. @default the process, as the store knows it */
   readonly holder?: string
+  /** The time, for tests. @default the system's */
   readonly clock?: Clock
+  /** Makes ids that are unique everywhere. @default 128 random bits */
   readonly newId?: (kind: 'message' | 'call' | 'thread') => string
 }
 
@@ -157,6 +179,7 @@ export type EngineOptions = Required<
     | 'handOverGraceMs'
     | 'recovery'
     | 'unknownOutcome'
+    | 'whenBusy'
   >
 > & {
   readonly toolTimeoutMs: number | undefined
@@ -194,5 +217,6 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     handOverGraceMs: options.handOverGraceMs ?? 2_000,
     recovery: options.recovery ?? 'continue',
     unknownOutcome: options.unknownOutcome ?? 'wait',
+    whenBusy: options.whenBusy ?? 'queue',
   }
 }

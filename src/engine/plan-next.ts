@@ -87,6 +87,10 @@ function awaitsProvider(turn: Turn, { isDeferred }: NextOptions): boolean {
 const isAnswered = (part: Step['parts'][number]): boolean =>
   part.type === 'call' && (part.providerExecuted !== true || part.decision !== undefined)
 
+/** Something that a person said joined the turn, and the model has not been sent it. */
+export const isSteered = ({ steps }: Turn): boolean =>
+  steps.at(-1)?.parts.at(-1)?.type === 'steering'
+
 function afterStep(turn: Turn, last: Step, options: NextOptions): NextAction {
   const { maxSteps } = options
   const finishReason = last.status === 'ended' ? last.finishReason : 'interrupted'
@@ -95,6 +99,8 @@ function afterStep(turn: Turn, last: Step, options: NextOptions): NextAction {
     const message = 'The model stopped because of its content filter.'
     return end({ kind: 'failed', error: { code: 'content-filter', message } })
   }
+  // What joined behind the step is answered, however many steps there were: it was let in (IN3).
+  if (isSteered(turn)) return { kind: 'step', index: turn.steps.length }
   if (last.parts.some(isAnswered) || awaitsProvider(turn, options)) {
     const isSpent = turn.steps.length % maxSteps === 0
     return isSpent ? end({ kind: 'step-limit' }) : { kind: 'step', index: turn.steps.length }

@@ -63,7 +63,7 @@ export type PostedMessage = {
 
 /** The options of `post`. */
 export interface PostOptions extends ThreadScope {
-  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. */
+  /** Makes the thread with the message, in one commit, if there is none; or else it must be this owner's. @default nothing is made: `no-thread` */
   readonly create?: { readonly ownerId: string; readonly title?: string }
 }
 
@@ -117,10 +117,14 @@ export async function postMessage(
       if (last.progress.status === 'running') await takeOver(engine, threadId)
       return { kind: 'run-active', turnId: last.id }
     }
+    const { queue = [] } = latest ?? {}
+    // One that waits gets its place when its turn comes.
+    if (queue.some((input) => input.id === id)) throw conflict()
     const result = await engine.append({
       threadId,
       events,
       expectedSeq: latest?.seq ?? 0,
+      queue,
       ...(create === undefined ? {} : { create: { ...create, at } }),
     })
     switch (result.kind) {
@@ -195,7 +199,12 @@ function parseAssistantParts(given: Json): readonly (OldText | ItemPart)[] {
       plainContext(0, () => {}),
     )
     if (part.type === 'unreadable') throw bad(`parts[${index}]: ${part.why}.`)
-    if (part.type === 'call' || part.type === 'answer' || part.type === 'step-start') {
+    if (
+      part.type === 'call' ||
+      part.type === 'answer' ||
+      part.type === 'step-start' ||
+      part.type === 'steering'
+    ) {
       const type = isJsonObject(value) && typeof value.type === 'string' ? value.type : ''
       throw bad(`parts[${index}]: a part of the type "${type}" cannot be posted.`)
     }

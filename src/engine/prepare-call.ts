@@ -1,41 +1,119 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import type { Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { ModelCall } from './call-model.ts'
+import { mergeOptions } from './merge-options.ts'
 import { settingRules } from './option-rules.ts'
+import { originOf, type PreparedCall } from './run-lifecycle.ts'
 import { type PrepareStep, toStepResults } from './step-results.ts'
 import type { TurnAgent } from './turn-agent.ts'
 
 type Prepared = Exclude<Awaited<ReturnType<PrepareStep>>, undefined>
 
 /** What a step is about to send. */
-interface StepDraft {
+export interface StepDraft {
   readonly turn: Turn
   readonly model: LanguageModel
+  /** What stands before the turn. */
+  readonly initialMessages: () => Promise<ModelMessage[]>
+  /** The prompt that the ledger gives. */
   readonly messages: ModelMessage[]
 }
 
-/** The model call of a step, with what the agent's `prepareStep` says of this step alone. */
-export async function prepareCall(
-  agent: TurnAgent,
-  { turn, model, messages }: StepDraft,
-): Promise<Omit<ModelCall, 'signal' | 'files'>> {
-  const { instructions, toolbox, settings, step: options } = agent
-  const steps = options.prepareStep === undefined ? [] : toStepResults(turn)
-  const toolsContext = toolbox.contexts
-  const given: Prepared =
-    (await options.prepareStep?.({
-      steps,
-      stepNumber: steps.length,
-      model,
-      instructions,
-      initialInstructions: instructions,
-      messages,
-      initialMessages: messages,
-      responseMessages: [],
-      toolsContext,
-      runtimeContext: (agent.context ?? {}) as never,
-    })) ?? {}
+/** What `prepareStep` has said and what holds until it says something else. */
+interface Carried {
+  readonly agent: TurnAgent
+  readonly instructions: Instructions | undefined
+  /** Instead of `ledger`, which is what the ledger gave at that step: what comes behind it is added. */
+  readonly messages?: { readonly given: ModelMessage[]; readonly ledger: ModelMessage[] }
+}
+
+export interface StepPreparer {
+  /** With the contexts that `prepareStep` gave last. */
+  readonly agent: TurnAgent
+  /** The model call of a step, with what the agent's `prepareStep` says of it. */
+  prepare(draft: StepDraft): Promise<PreparedCall>
+}
+
+/** For one run. What is carried from step to step is not stored: whoever takes the run over begins with the agent's own. */
+export function createStepPreparer(agent: TurnAgent): StepPreparer {
+  let carried: Carried = { agent, instructions: agent.instructions }
+  // A step that is tried again, by another model, is prepared from where the first try was.
+  let last: { readonly step: number; readonly before: Carried } | undefined
+
+  return {
+    get agent() {
+      return carried.agent
+    },
+    async prepare(draft) {
+      const { prepareStep } = agent.step
+      if (prepareStep === undefined) return toCall(carried, draft, {}, draft.messages)
+      const step = draft.turn.steps.filter(({ status }) => status === 'ended').length
+      const before = last?.step === step ? last.before : carried
+      last = { step, before }
+      const messages = messagesAt(before, draft)
+      const given = (await prepareStep(await toOptions(before, draft, messages))) ?? {}
+      carried = carry(before, given, draft)
+      return toCall(carried, draft, given, given.messages ?? messages)
+    },
+  }
+}
+
+async function toOptions(
+  { agent, instructions }: Carried,
+  { turn, model, initialMessages }: StepDraft,
+  messages: ModelMessage[],
+): Promise<Parameters<PrepareStep<never>>[0]> {
+  const { toolsContext, runtimeContext, ...origin } = originOf(agent, turn.id)
+  const steps = toStepResults(turn, { ...origin, toolsContext, runtimeContext })
+  return {
+    steps,
+    stepNumber: steps.length,
+    model,
+    instructions,
+    initialInstructions: agent.instructions,
+    messages,
+    initialMessages: await initialMessages(),
+    responseMessages: steps.flatMap(({ response }) => response.messages),
+    toolsContext,
+    // Typed by the agent; the SDK's own type asks for an object.
+    runtimeContext: runtimeContext as never,
+  }
+}
+
+/** What the ledger has added since stands behind what `prepareStep` made of the rest. */
+function messagesAt({ messages }: Carried, draft: StepDraft): ModelMessage[] {
+  if (messages === undefined) return draft.messages
+  const { given, ledger } = messages
+  const differs = draft.messages.findIndex(
+    (message, index) => JSON.stringify(message) !== JSON.stringify(ledger[index]),
+  )
+  return differs === -1 ? given : [...given, ...draft.messages.slice(differs)]
+}
+
+function carry(before: Carried, given: Prepared, draft: StepDraft): Carried {
+  const { runtimeContext, toolsContext } = given
+  const agent =
+    runtimeContext === undefined && toolsContext === undefined
+      ? before.agent
+      : before.agent.withContexts(
+          runtimeContext ?? before.agent.context,
+          toolsContext ?? before.agent.toolsContext,
+        )
+  const messages =
+    given.messages === undefined
+      ? before.messages
+      : { given: given.messages, ledger: draft.messages }
+  const instructions = given.instructions ?? given.system ?? before.instructions
+  return withDefined({ agent, instructions }, { messages })
+}
+
+function toCall(
+  { agent, instructions }: Carried,
+  draft: StepDraft,
+  given: Prepared,
+  messages: ModelMessage[],
+): PreparedCall {
+  const { toolbox, settings, step: options } = agent
   const activeTools = given.activeTools ?? options.activeTools
   const tools =
     activeTools === undefined
@@ -46,14 +124,15 @@ export async function prepareCall(
   const own = Object.fromEntries(
     Object.keys(settingRules).map((name) => [name, given[name as keyof Prepared]]),
   )
+  const providerOptions = mergeOptions(settings.providerOptions, given.providerOptions)
   return withDefined(
     {
-      model: given.model ?? model,
-      instructions: given.instructions ?? given.system ?? instructions,
-      messages: given.messages ?? messages,
+      model: given.model ?? draft.model,
+      instructions,
+      messages,
       tools,
-      toolsContext,
-      settings: withDefined(settings, own),
+      toolsContext: toolbox.contexts,
+      settings: withDefined(settings, { ...own, providerOptions }),
     },
     {
       toolOrder: given.toolOrder ?? options.toolOrder,

@@ -1,4 +1,3 @@
-import { NoSuchToolError } from 'ai'
 import type { CallOrigin } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import type { Json } from '../core/json.ts'
@@ -7,7 +6,7 @@ import { hashInput } from './hash-input.ts'
 import { type Run, scopeOf } from './run-context.ts'
 import { toJson, UnstorableError } from './to-json.ts'
 import type { ApprovalVerdict } from './tool-policy.ts'
-import { messageOf, type SdkCall } from './translate-part.ts'
+import type { SdkCall } from './translate-part.ts'
 
 /** The call, whole, with what the policy says of it now; or, where it cannot run, why not (CL6). */
 export async function recordCall(
@@ -28,8 +27,7 @@ export async function recordCall(
   // The provider runs it, whatever its arguments look like from here, and says what came of it.
   if (call.providerExecuted === true) return [record('not-required')]
   if (part.invalid === true) {
-    const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
-    const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
+    const outcome = run.words.ofInvalid(call, part.error)
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
   // A schema may make of arguments what JSON cannot say, and then no tool is run with anything else.

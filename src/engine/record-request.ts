@@ -26,7 +26,10 @@ export interface ContinueRecording {
   readonly by?: string
 }
 
-export type RecordRequest = SendRequest | ContinueRecording
+/** A message whose answer is recorded. It does not wait: the answer is there already. */
+export type RecordedMessage = Omit<SendRequest, 'whenBusy'>
+
+export type RecordRequest = RecordedMessage | ContinueRecording
 
 /** `continue: undefined` is as good as absent. */
 export const isContinuation = (request: RecordRequest): request is ContinueRecording =>
@@ -40,7 +43,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `record`, with a message that is to be answered. A message may have more fields than are stored. */
-export const recordMessageRules: OptionTable<SendRequest> = {
+export const recordMessageRules: OptionTable<RecordedMessage> = {
   threadId: idRule(),
   message: {
     range: 'a message with an id and a list of parts',
@@ -83,12 +86,14 @@ export function checkRecord(source: RecordedSource, request: RecordRequest): voi
     )
   }
   try {
-    if (!isObject(request)) checkOptions('record', request, recordMessageRules)
+    if (!isObject(request)) checkOptions<RecordRequest>('record', request, recordMessageRules)
     else if (isContinuation(request)) {
       checkOptions('record', request, recordContinueRules, otherNames)
     } else {
-      const { continue: _, ...rest } = request as SendRequest & { readonly continue?: undefined }
-      checkOptions<SendRequest>('record', rest, recordMessageRules, otherNames)
+      const { continue: _, ...rest } = request as RecordedMessage & {
+        readonly continue?: undefined
+      }
+      checkOptions<RecordedMessage>('record', rest, recordMessageRules, otherNames)
     }
   } catch (error) {
     // Nobody is going to read it: whoever makes it is told so.

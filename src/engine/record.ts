@@ -127,6 +127,10 @@ export async function record(
         ...sent,
         toResponse: () => refuse(409, 'run-active', 'An answer is being produced in this thread.'),
       }
+    // An answer of the host's own is there already, and does not wait.
+    case 'queued':
+    case 'steering':
+      throw new HoldfastError('conflict', 'A message with this id waits for its turn.')
     case 'no-thread':
       return {
         ...sent,
@@ -202,7 +206,7 @@ async function beginContinuation(
   return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq, ownerId } = latest
+    const { last, seq, ownerId, queue } = latest
     if (before?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no such turn to go on with.')
     }
@@ -221,6 +225,7 @@ async function beginContinuation(
       events,
       expectedSeq: seq,
       turns: [last],
+      queue,
       work: workFor(turnId),
     })
     if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }

@@ -1,4 +1,3 @@
-import { NoSuchToolError } from 'ai'
 import { admitEvents } from '../core/admit-events.ts'
 import { type Call, isOpenCall } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
@@ -162,8 +161,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     } as const
     const events = [toEvent(recorded)]
     if (part.invalid === true && part.providerExecuted !== true) {
-      const cause = NoSuchToolError.isInstance(part.error) ? 'unknown-tool' : 'invalid-input'
-      const outcome = { state: 'failed', cause, error: messageOf(part.error) } as const
+      const outcome = parts.words.ofInvalid(call, part.error)
       events.push(toEvent({ type: 'call-settled', callId, outcome }))
       shownFailed.add(callId)
     }

@@ -12,8 +12,9 @@ import { sseData, toSseResponse } from './sse.ts'
 import { streamTurn, type TurnFeed } from './turn-stream.ts'
 
 export interface RecordingResponseOptions {
-  /** Which AI SDK reads it. Without it, what every client from 5.0.92 on accepts. */
+  /** Which AI SDK reads it. @default what every client from 5.0.92 on accepts */
   readonly sdk?: SdkVersion
+  /** Of the response, beside those that it needs. @default none */
   readonly headers?: Readonly<Record<string, string>>
   /** How often a comment keeps an idle connection open. @default 15_000 */
   readonly keepAliveMs?: number

@@ -7,6 +7,7 @@ import type { Turn, TurnEnding, TurnWait } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { FencedError } from './append-refusal.ts'
 import { createAnswerMeter } from './answer-meter.ts'
+import { endRun } from './end-run.ts'
 import type { Engine } from './engine.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
@@ -117,13 +118,12 @@ export function startRecording(parts: RecordingParts): Recorded {
 
   const end = async (ending: TurnEnding, finishReason = ''): Promise<void> => {
     const plan = (turn: Turn) => planRecordedEnd(turn, ending, finishReason, clock.now())
-    while (!(await ledger.commitIfCurrent(plan, 'release')));
-    hooks.turnEnded(ending, ledger.turn)
+    await endRun({ ledger, clock, hooks }, { ending, plan })
   }
 
   const pause = async (waitingFor: TurnWait): Promise<void> => {
-    const plan = (turn: Turn) => planPause(turn, waitingFor, clock.now())
-    while (!(await ledger.commitIfCurrent(plan, 'release')));
+    const plan = (turn: Turn) => ({ events: planPause(turn, waitingFor, clock.now()) })
+    while ((await ledger.commitIfCurrent(plan, 'release')) === null);
     hooks.turnPaused(waitingFor)
     // Somebody may have decided while the stream was still open, and nobody else tells the host.
     void resumeRecorded(engine, threadId, turnId)

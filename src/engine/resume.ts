@@ -18,7 +18,7 @@ export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<
   return retryWhileStale(async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq, ownerId } = latest
+    const { last, seq, ownerId, queue } = latest
     if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }
     const { progress, id: turnId } = last
     if (progress.status === 'running') return { kind: 'run-active', turnId }
@@ -26,7 +26,7 @@ export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<
       return { kind: 'nothing-to-continue' }
     }
     const events = [resumed(engine, turnId)]
-    const place = { threadId, ownerId, turnId, expectedSeq: seq, turns: [last] }
+    const place = { threadId, ownerId, turnId, expectedSeq: seq, turns: [last], queue }
     const result = await engine.begin({ ...place, how: 'continued', events, force: true })
     if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }

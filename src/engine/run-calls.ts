@@ -1,6 +1,7 @@
-import type { Call } from '../core/call.ts'
+import type { Call, CallOutcome } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
+import { hasLargeFile, offloadFiles } from './offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
 
 /**
@@ -33,6 +34,15 @@ function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
   return [{ type: 'call-started', turnId: run.turnId, at: run.clock.now(), callId }]
 }
 
+/** What a tool made in pieces of many kilobytes is kept as files, before its result is stored. */
+async function withStoredFiles(run: Run, outcome: CallOutcome): Promise<CallOutcome> {
+  if (outcome.state !== 'succeeded' || outcome.output.kind !== 'inline') return outcome
+  const { value } = outcome.output
+  if (!hasLargeFile(value)) return outcome
+  const stored = await offloadFiles(run.files, run.place, value)
+  return { ...outcome, output: { kind: 'inline', value: stored } }
+}
+
 async function runCall(run: Run, call: Call): Promise<void> {
   const { toolbox } = run.agent
   const tool = toolbox.find(call.name)
@@ -58,7 +68,10 @@ async function runCall(run: Run, call: Call): Promise<void> {
         output,
       }),
   }
-  const outcome = await run.hooks.inside({ callId }, () => executeTool(work))
+  const returned = await run.hooks.inside({ callId }, () =>
+    run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
+  )
+  const outcome = await withStoredFiles(run, returned)
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return

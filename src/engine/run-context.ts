@@ -5,11 +5,13 @@ import type { Used } from './answer-meter.ts'
 import type { ModelCall } from './call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
+import type { EngineFiles } from './files.ts'
 import type { FailureWords } from './failure-words.ts'
 import type { AskedModel, RunHooks } from './hooks.ts'
 import type { ModelList } from './model-list.ts'
 import type { EngineOptions } from './options.ts'
 import type { RunLedger } from './run-ledger.ts'
+import type { RunLifecycle } from './run-lifecycle.ts'
 import type { TurnAgent } from './turn-agent.ts'
 
 /** The live work that produces one turn, from the lease it has to the lease it gives back. */
@@ -17,7 +19,10 @@ export interface Run {
   readonly place: TurnPlace
   readonly turnId: MessageId
   readonly options: EngineOptions
+  /** With the contexts that `prepareStep` gave last. */
   readonly agent: TurnAgent
+  readonly files: EngineFiles
+  readonly lifecycle: RunLifecycle
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
@@ -36,6 +41,11 @@ export interface Run {
   readonly prompt: ModelMessage[]
   /** What the turn had when a person asked for more of it: limits count from there. */
   readonly allowed: Used
+  /** What stands before the turn. */
+  readonly initialPrompt: () => Promise<ModelMessage[]>
+  /** Once for each try of a step by a model: what it is to be sent, as the agent says (AG4). */
+  readonly prepareStep: () => Promise<void>
+  /** The call that was prepared, each time that the model is tried. */
   readonly modelCall: () => Promise<ModelCall>
   readonly newCallId: () => CallId
 }

@@ -9,6 +9,7 @@ import type { OnPart, PartResult } from './call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from './hooks.ts'
 import { ModelFailure, openStream } from './open-stream.ts'
+import { toStoredUrl } from './offload-files.ts'
 import { recordCall } from './record-call.ts'
 import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
@@ -38,14 +39,21 @@ export async function runStep(
   let attempt: StepAttempt = withDefined({ index, isBegun: false }, { resumes })
   for (;;) {
     const current = attempt
+    // What the model is sent must be durable before it is sent (CL3).
+    await run.ledger.commit()
+    await run.prepareStep()
     const ended = run.hooks.stepStarted(current.index, run.model)
     try {
       const { limit, ...end } = await run.hooks.inside({ step: current.index }, () =>
         streamStep(run, current),
       )
       ended(end)
+      await run.lifecycle.modelEnded(run.ledger.expected)
       return limit
     } catch (thrown) {
+      if (!run.signal.aborted) {
+        await run.lifecycle.stepFailed(thrown instanceof ModelFailure ? thrown.cause : thrown)
+      }
       ended({ finishReason: run.signal.aborted ? 'interrupted' : 'error' })
       if (!(thrown instanceof ModelFailure)) throw thrown
       const next = replaceModel(run, current, thrown.cause)
@@ -65,8 +73,6 @@ async function streamStep(
     turnId: run.turnId,
     at: run.clock.now(),
   })
-  // What the model is sent must be durable before it is sent (CL3).
-  await run.ledger.commit()
   const { modelId } = run.model
   const begin = (step: number) =>
     run.ledger.push(toEvent({ type: 'step-started', step, model: modelId }))
@@ -157,6 +163,18 @@ async function streamStep(
   const pushPart = (part: StreamedPart): void => {
     for (const event of translator.translate(part)) run.ledger.push(event)
   }
+  /** What a model draws is kept as a file, and only then said. */
+  const onFile = async (part: StreamedPart): Promise<PartResult> => {
+    for (const event of translator.translate(part)) {
+      const isFile = event.type === 'item-added' && 'url' in event.item
+      if (!isFile || !('url' in event.item)) run.ledger.push(event)
+      else {
+        const url = await toStoredUrl(run.files, run.place, event.item.url)
+        run.ledger.push({ ...event, item: { ...event.item, url } })
+      }
+    }
+    return flushIfFull()
+  }
   const pushText = (part: Extract<ModelPart, { type: 'text-delta' | 'reasoning-delta' }>): void => {
     // Nearly all that a model says.
     const block = translator.blockOf(part)
@@ -181,6 +199,9 @@ async function streamStep(
         return flushIfFull()
       case 'tool-call':
         return onCall(part)
+      case 'file':
+      case 'reasoning-file':
+        return onFile(part)
       case 'model-call-response-metadata':
         model = part.modelId ?? model
         break

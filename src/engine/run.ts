@@ -1,4 +1,4 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -8,27 +8,38 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Message, Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import type { InputQueue } from '../core/queued-input.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
 import type { AgentReason } from './agent.ts'
 import { nothingUsed, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
 import { storedChoices } from './choices.ts'
 import type { Clock } from './clock.ts'
+import { endRun } from './end-run.ts'
 import { createFileLoader } from './file-loader.ts'
+import type { EngineFiles } from './files.ts'
 import { createFailureWords, type FailureWords } from './failure-words.ts'
 import type { RunHooks } from './hooks.ts'
 import type { EngineOptions } from './options.ts'
-import { createLifecycleNotifier, type LifecycleNotifier } from './lifecycle-callbacks.ts'
 import { createModelList, namesOf } from './model-list.ts'
-import { nextOptions, planNext } from './plan-next.ts'
+import { canJoin, planJoin } from './plan-end.ts'
+import { isSteered, nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
-import { prepareCall } from './prepare-call.ts'
+import { createPromptFiles } from './prompt-files.ts'
+import { createStepPreparer } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
+import {
+  createRunLifecycle,
+  originOf,
+  type PreparedCall,
+  type RunLifecycle,
+} from './run-lifecycle.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
-import { isToStop } from './step-results.ts'
+import { isToStop, toStepResults } from './step-results.ts'
 import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
@@ -43,6 +54,7 @@ export interface RunParts {
   readonly reason: AgentReason
   readonly options: EngineOptions
   readonly agents: AgentSource
+  readonly files: EngineFiles
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
@@ -127,30 +139,53 @@ async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
 
 function createRun(parts: BegunRun, agent: TurnAgent): Run {
   const { ledger, options, signal, place } = parts
-  const files = createFileLoader(parts.clock, signal)
+  const own = createPromptFiles(parts.files, place.ownerId)
+  const loader = createFileLoader(parts.clock, signal, own.fetch)
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
-  let prepared:
-    | {
-        readonly lastSeq: number
-        readonly model: LanguageModel
-        readonly call: Awaited<ReturnType<typeof prepareCall>>
-      }
-    | undefined
+  let prepared: PreparedCall | undefined
   const models = createModelList(agent.models)
+  const steps = createStepPreparer(agent)
+  const lifecycle = createRunLifecycle({
+    agent: () => steps.agent,
+    turn: ledger.turn,
+    clock: parts.clock,
+    maxRetries: agent.maxRetries ?? options.modelRetries,
+  })
+  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
+    history ??= await parts.history()
+    const how = {
+      isDeferred: agent.toolbox.isDeferred,
+      maxOutputChars: options.maxOutputChars,
+      continueText: continueTextOf(),
+    }
+    const messages = await own.resolve([...history, turn])
+    return projectPrompt(messages, how) as ModelMessage[]
+  }
   const continueTextOf = (): ContinueText => {
     const { continueText } = options
     if (typeof continueText === 'string') return continueText
     return models.current === undefined ? 'instruction' : continueText(models.current)
   }
+  const identify = () =>
+    parts.hooks.identify({
+      context: steps.agent.context,
+      abortSignal: signal,
+      turn: () => ledger.expected,
+      prompt: () => prompt,
+    })
+  identify()
   return {
     ...parts,
-    agent,
+    get agent() {
+      return steps.agent
+    },
+    lifecycle,
     turnId: place.turnId,
     // A person who asks for more of a turn has seen what there is of it.
     allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
     get model() {
-      return namesOf(models.current)
+      return namesOf(prepared?.model ?? models.current)
     },
     models,
     get continueText() {
@@ -159,61 +194,59 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
     get prompt() {
       return prompt
     },
-    async modelCall() {
+    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
+    async prepareStep() {
       const model = models.current
       if (model === undefined) throw noModel()
-      history ??= await parts.history()
-      const how = {
-        isDeferred: agent.toolbox.isDeferred,
-        maxOutputChars: options.maxOutputChars,
-        continueText: continueTextOf(),
-      }
-      prompt = projectPrompt([...history, ledger.turn], how) as ModelMessage[]
       const { turn } = ledger
-      // Once for each try of a step by a model, and not again where it is tried again.
-      if (prepared?.lastSeq !== turn.lastSeq || prepared.model !== model) {
-        const call = await prepareCall(agent, { turn, model, messages: prompt })
-        prepared = { lastSeq: turn.lastSeq, model, call }
-      }
-      return { ...prepared.call, signal, files }
+      prompt = await promptOf(turn)
+      const initialMessages = () => promptOf({ ...turn, steps: [] })
+      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      if (steps.agent !== agent) identify()
+      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
+    },
+    async modelCall() {
+      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
+      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
+      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
     },
   }
 }
 
 /** Goes on until the turn waits or ends; whatever happens, it says so in the ledger if it still may. */
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
-  let told: LifecycleNotifier | undefined
+  let lifecycle: RunLifecycle | undefined
   try {
     const agent = await agentOf(begun)
     begun.onAgent(agent)
     const run = createRun(begun, agent)
-    begun.hooks.identify({
-      context: run.agent.context,
-      abortSignal: run.signal,
-      turn: () => run.ledger.expected,
-      prompt: () => run.prompt,
-    })
-    told = createLifecycleNotifier(run.agent.callbacks, run.ledger.turn)
-    const ending = await work(run, begun.force, told)
-    const reason = why()
+    lifecycle = run.lifecycle
+    await lifecycle.started(run.initialPrompt)
+    const done = await work(run, begun.force)
+    const reason = done === 'ended' ? null : why()
     if (reason !== null) await interrupted(begun, reason)
-    else if (ending !== null) await end(begun, ending)
-    if (reason?.kind === 'stop') await told.stopped(begun.ledger.turn)
-    else if (reason === null && ending !== null) await told.ended(begun.ledger.turn)
+    else if (done !== 'ended' && done !== null) await end(begun, done)
+    if (reason?.kind === 'stop') await lifecycle.stopped(begun.ledger.turn)
+    else if (reason === null && done !== null) await lifecycle.ended(begun.ledger.turn)
+    else await lifecycle.left(begun.ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (error instanceof FencedError) return begun.hooks.turnLost()
+    if (error instanceof FencedError) {
+      begun.hooks.turnLost()
+      return lifecycle?.left(begun.ledger.turn)
+    }
     const reason = why() ?? { kind: 'fault', error }
     await failed(begun, reason)
-    if (reason.kind === 'fault') await told?.failed(error)
-    if (reason.kind === 'stop') await told?.stopped(begun.ledger.turn)
+    if (reason.kind === 'fault') await lifecycle?.failed(error)
+    else if (reason.kind === 'stop') await lifecycle?.stopped(begun.ledger.turn)
+    else await lifecycle?.left(begun.ledger.turn)
   }
 }
 
-/** Null: the turn waits for a person, and the lease has been given back. */
-async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<TurnEnding | null> {
-  const { ledger, options, agent } = run
-  const { toolbox } = agent
+/** Null: the turn waits for a person, and the lease has been given back. `ended`: its end is stored. */
+async function work(run: Run, force: boolean): Promise<TurnEnding | 'ended' | null> {
+  const { ledger, options, lifecycle } = run
+  const { toolbox, step } = run.agent
   const mended = planRecovery(ledger.turn, toolbox, run.clock.now())
   if (mended.length > 0) await ledger.commit(mended)
   for (const event of mended) {
@@ -226,10 +259,13 @@ async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<
   // Each process brings the run on a little, however short its time: else it could be handed round for ever.
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
+  const stepResults = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
+  const isSpent = () => isToStop(step.stopWhen, stepResults, stepsBefore)
   while (!run.signal.aborted) {
     // What the step said last may still be on its way: it is committed together with what follows.
     const next = plan(ledger.expected)
-    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls') await told.steps(ledger.expected)
+    if (next.kind !== 'run-calls' && next.kind !== 'fail-calls')
+      await lifecycle.steps(ledger.expected)
     // To wait or to end takes no time: that is still done here.
     if (next.kind === 'step' || next.kind === 'run-calls') {
       if (run.isLeaving() && hasWorked) {
@@ -242,9 +278,9 @@ async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<
       case 'step': {
         // A step that broke off is finished; what a condition may end is the turn behind a step that was.
         const isNext = !forced && ledger.expected.steps.at(-1)?.status === 'ended'
-        if (isNext && (await isToStop(agent.step.stopWhen, ledger.expected, stepsBefore))) {
-          return { kind: 'step-limit' }
-        }
+        const isAwaited = isSteered(ledger.expected)
+        if (isNext && !isAwaited && (await isSpent())) return { kind: 'step-limit' }
+        if (isNext && (await joinInputs(run))) break
         forced = false
         const limit = await runStep(run, next.index, next.resumes)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -261,15 +297,27 @@ async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<
         const { turnId } = run
         const paused = { type: 'turn-paused', turnId, at: run.clock.now(), waitingFor } as const
         // Somebody may have decided just now: then there is more to do, not something to wait for.
-        const stillWaits = (turn: Turn) => (plan(turn).kind === 'wait' ? [paused] : null)
-        if (await ledger.commitIfCurrent(stillWaits, 'release')) {
+        const stillWaits = (turn: Turn) =>
+          plan(turn).kind === 'wait' ? { events: [paused] } : null
+        if ((await ledger.commitIfCurrent(stillWaits, 'release')) !== null) {
           run.hooks.turnPaused(waitingFor)
           return null
         }
         break
       }
       case 'end': {
-        if (!forced) return next.ending
+        const { ending } = next
+        if (!forced) {
+          if (!canGoOn(ending) || (await isSpent())) return ending
+          if (await joinInputs(run)) break
+          // What steers may come until the end is stored: then the turn goes on (IN3).
+          const { maxSteps } = options
+          const unless = (turn: Turn, queue: InputQueue) => canJoin(turn, queue, maxSteps)
+          if (run.signal.aborted || (await end(run, ending, unless))) {
+            return run.ledger.turn.progress.status === 'ended' ? 'ended' : ending
+          }
+          break
+        }
         forced = false
         const limit = await runStep(run, ledger.expected.steps.length)
         if (limit !== null) return { kind: 'cut-off', limit }
@@ -282,6 +330,21 @@ async function work(run: Run, force: boolean, told: LifecycleNotifier): Promise<
   return null
 }
 
+/** An ending behind which the turn goes on for what a person said meanwhile (IN3). */
+const canGoOn = ({ kind }: TurnEnding): boolean => kind === 'completed' || kind === 'no-answer'
+
+/** Lets inputs that steer join at a step boundary. False: none does, or somebody was quicker; look again. */
+async function joinInputs({ ledger, options, clock }: Run): Promise<boolean> {
+  const { maxSteps } = options
+  if (!canJoin(ledger.expected, ledger.queue, maxSteps)) return false
+  await ledger.commitIfCurrent(
+    (turn, queue) =>
+      canJoin(turn, queue, maxSteps) ? { events: planJoin(turn, queue, clock.now()) } : null,
+    'go-on',
+  )
+  return true
+}
+
 const toStepCount = ({ steps }: Turn): number =>
   steps.filter(({ status }) => status === 'ended').length
 
@@ -291,23 +354,25 @@ function orphaned(run: Run, callId: CallId, name: string): NewTurnEvent {
   return { type: 'call-settled', turnId: run.turnId, at: run.clock.now(), callId, outcome }
 }
 
-/** Says the end, and gives the lease back with it. */
-export async function end(run: EndableRun, ending: TurnEnding): Promise<void> {
-  const { ledger } = run
+/** Says the end. False: there is something to do instead. */
+async function end(
+  run: EndableRun,
+  ending: TurnEnding,
+  unless?: (turn: Turn, queue: InputQueue) => boolean,
+): Promise<boolean> {
   // What a provider runs may have no result when all else is said and done: nothing stopped then (ST3a).
   const isDone = ending.kind === 'completed' || ending.kind === 'no-answer'
   const outcomeOf = (call: Call): CallOutcome =>
     isDone ? { state: 'interrupted', cause: 'no-result' } : outcomeAtEnd(ending, call)
   const plan = (turn: Turn) => planTurnEnd(turn, ending, run.clock.now(), outcomeOf)
-  // A decision may come in just before the end: then the end is planned anew, with it.
-  while (!(await ledger.commitIfCurrent(plan, 'release')));
-  run.hooks.turnEnded(ending, run.ledger.turn)
+  return endRun(run, withDefined({ ending, plan }, { unless }))
 }
 
 async function interrupted(run: BegunRun, reason: Interruption): Promise<void> {
   switch (reason.kind) {
     case 'stop':
-      return end(run, { kind: 'stopped' })
+      await end(run, { kind: 'stopped' })
+      return
     case 'hand-over':
       // What was received is kept, and the lease is over at once: anyone may carry on. That it was given back is
       // stored, or a row of deployments would pass for a turn that kills its processes (AG7).

@@ -51,7 +51,14 @@ export interface LayerCall extends CallSettings {
   readonly output?: AnswerOutput
   readonly download: Download
   readonly abortSignal: AbortSignal
+  /** Put around the request to the provider. */
+  readonly around?: (<Result>(work: () => PromiseLike<Result>) => PromiseLike<Result>) | undefined
 }
+
+/** What the host has registered with `registerTelemetry`. */
+export const registeredTelemetry = (): readonly sdk.Telemetry[] =>
+  // Another version of the SDK in the process may call the same thing by another type.
+  (globalThis.AI_SDK_TELEMETRY_INTEGRATIONS ?? []) as readonly sdk.Telemetry[]
 
 export interface LayeredCall {
   readonly providerParts: ReadableStreamDefaultReader<ProviderPart>
@@ -97,7 +104,8 @@ async function openCall(call: LayerCall, layer: Layer): Promise<LayeredCall> {
       supportedUrls: model.supportedUrls,
       doGenerate: (options) => model.doGenerate(options),
       async doStream({ includeRawChunks: _, ...options }) {
-        const answer = await model.doStream(options)
+        const ask = () => model.doStream(options)
+        const answer = await (call.around === undefined ? ask() : call.around(ask))
         opened.resolve(answer.stream.getReader())
         return { ...answer, stream: await wanted.promise }
       },
@@ -147,7 +155,7 @@ async function sendThrough(pipe: Pipe, part: ProviderPart): Promise<readonly Mod
 type SingleCall = typeof sdk.experimental_streamLanguageModelCall
 
 const singleCallLayer =
-  (singleCall: SingleCall, { download, ...call }: LayerCall): Layer =>
+  (singleCall: SingleCall, { download, around: _, ...call }: LayerCall): Layer =>
   (model, failed) => {
     const made = singleCall({
       ...call,
@@ -164,7 +172,7 @@ const singleCallLayer =
 
 /** One step of `streamText` with tools that cannot run: all that is documented, at the price of its loop. */
 const publicLayer =
-  ({ download, tools, toolsContext, messages, ...call }: LayerCall): Layer =>
+  ({ download, tools, toolsContext, messages, around: _, ...call }: LayerCall): Layer =>
   (model, failed) => {
     const { stream } = streamText({
       ...call,

@@ -12,13 +12,20 @@ import {
   type UserPart,
 } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
+import { firstReady, joinedInputs } from '../core/queue.ts'
+import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
 import type { Begin, Engine, Work } from './engine.ts'
+import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
+import type { WhenBusy } from '../protocol/chat-body.ts'
+import { checkSame, enqueue, findQueued, type QueuedResult } from './queue-input.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { noModel } from './run.ts'
+import { stopRun } from './stop.ts'
+import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface SendRequest {
@@ -30,7 +37,9 @@ export interface SendRequest {
   }
   /** What the agent of the answer is given, as the schema of the option `choices` makes it. @default the schema's defaults */
   readonly choices?: Json
-  /** Edit: this message, and all that came after it, is replaced by the new one. */
+  /** What becomes of it if a turn runs (IN1). @default the option `whenBusy` */
+  readonly whenBusy?: WhenBusy
+  /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
   readonly create?: { readonly ownerId: OwnerId; readonly title: string }
@@ -42,6 +51,8 @@ export interface RegenerateRequest {
   readonly messageId?: MessageId
   /** See `SendRequest`. @default those of the answer that is made anew */
   readonly choices?: Json
+  /** `interrupt`: a turn that runs is stopped first. Otherwise the request is refused while one does. @default 'reject' */
+  readonly whenBusy?: 'interrupt' | 'reject'
 }
 
 /** `after`: following from this seq shows the turn from its beginning. */
@@ -57,6 +68,7 @@ export type SendResult =
   | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
   | { readonly kind: 'no-thread' }
+  | QueuedResult
 
 /** With `work`, the answer is produced by something else than the engine's loop and recorded. */
 export async function send(
@@ -76,12 +88,23 @@ export async function send(
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
   const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
-  const fit = async (ownerId: OwnerId) =>
-    isChosen ? engine.offer.fit(ownerId, choices, async () => content.parts) : undefined
+  const isEdit = replaces !== undefined
+  const whenBusy = work === undefined ? (request.whenBusy ?? engine.options.whenBusy) : 'reject'
+  let chosen: Json | undefined
+  const toInput = (mode: InputMode): NewInput =>
+    withDefined({ id: message.id, mode, ...content }, { choices: chosen })
   let isNew = create !== undefined
+  let isAdmitted = false
+  /** Once, when it is known whose message it is: what it names must be theirs, and what it picks offered to them. */
+  const admit = async (ownerId: OwnerId): Promise<void> => {
+    if (isAdmitted) return
+    await engine.files.admit(ownerId, content.parts)
+    if (isChosen) chosen = await engine.offer.fit(ownerId, choices, async () => content.parts)
+    isAdmitted = true
+  }
   return attempt(
     engine,
-    request,
+    { ...request, whenBusy, ...(isEdit || work !== undefined ? {} : { toInput }) },
     async () => {
       const { id } = message
       const at = engine.clock.now()
@@ -91,17 +114,23 @@ export async function send(
         // Most often there is nothing to read; and if there is, the commit says so.
         isNew = false
         const { ownerId } = create as NonNullable<typeof create>
+        await admit(ownerId)
         const events = [added]
-        const none = { seq: 0, last: undefined, retired: [], history: [] }
-        return { ...none, ownerId, replyTo, choices: await fit(ownerId), events }
+        const none = { seq: 0, last: undefined, replaced: null, history: [], queue: [] }
+        return { ...none, ownerId, replyTo, choices: chosen, events }
       }
       const target = replaces ?? message.id
       const { store } = engine
       const exists = async () => (await store.readMessage(threadId, target, 'lazy')) !== null
-      const read = await readDownTo(store, threadId, isMessage(target), exists)
+      const fits = (other: Message) => isMessage(target)(other) || hasJoined(other, target)
+      const read = await readDownTo(store, threadId, fits, exists)
       if (read === null) return { kind: 'no-thread' }
+      const waiting = { id, parts: content.parts }
+      const queued = findQueued(read.queue, waiting, turnOf(read.messages[0]), read.seq)
+      if (queued !== undefined && (isEdit || work !== undefined)) throw taken()
+      if (queued !== undefined) return queued
       if (read.found && replaces === undefined) {
-        const again = repeated(read.messages, message.id)
+        const again = repeated(read.messages, waiting)
         if (again !== undefined) return again
         // Made anew between two pages of the read, its answer is in neither.
         if (!read.isOneRead) return null
@@ -110,23 +139,27 @@ export async function send(
           'A message with this id was stored without an answer.',
         )
       }
-      const chosen = await fit(read.ownerId)
-      if (read.found && replaces === message.id) {
-        const live = joined(read.messages, message, chosen)
-        if (live !== undefined) return live
-      }
       // A client that sends its last message again names it as its own replacement.
       if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
+      await admit(read.ownerId)
+      if (read.found && replaces === message.id) {
+        const live = joined(read.messages, message, chosen)
+        if (live !== undefined) return live
+      }
+      const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
+      // What stood before it may be of another read: then its place is not known.
+      if (old !== undefined && !read.isOneRead) return null
       return {
         ownerId: read.ownerId,
         choices: chosen,
         seq: read.seq,
+        queue: read.queue,
         last: read.messages[0],
-        retired: replaces === undefined || !read.found ? [] : read.messages.map((old) => old.id),
+        replaced: old === undefined ? null : read,
         replyTo,
-        events: [added],
+        events: [old === undefined ? added : { ...added, versionOf: earlierVersions(old) }],
         history: isWholeHistory(read) ? read.messages.toReversed() : null,
       }
     },
@@ -137,11 +170,11 @@ export async function send(
 export type WorkFor = (turnId: MessageId) => Work
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
-  const { threadId, messageId } = request
+  const { threadId, messageId, whenBusy = 'reject' } = request
   const { offer, options } = engine
   const chosen =
     request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
-  return attempt(engine, request, async () => {
+  return attempt(engine, { threadId, whenBusy }, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
       (messageId === undefined || message.id === messageId || message.replyTo === messageId)
@@ -151,6 +184,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     if (!read.found || turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
+    if (!read.isOneRead) return null
     const { replyTo } = turn
     const partsOf = async (): Promise<readonly UserPart[]> => {
       const asked = replyTo === null ? null : await engine.store.readMessage(threadId, replyTo)
@@ -163,8 +197,10 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
           ? await storedChoices(options.choices, turn)
           : await offer.fit(read.ownerId, chosen, partsOf),
       seq: read.seq,
+      queue: read.queue,
       last: read.messages[0],
-      retired: read.messages.map((old) => old.id),
+      replaced: read,
+      versionOf: earlierVersions(turn),
       replyTo,
       events: [],
       history: null,
@@ -176,21 +212,32 @@ interface Plan {
   readonly ownerId: OwnerId
   readonly choices: Json | undefined
   readonly seq: Seq
+  /** The inputs that wait at `seq`. */
+  readonly queue: InputQueue
   readonly last: Message | undefined
-  readonly retired: readonly MessageId[]
+  /** What is replaced, newest first, and the place of the message before it. */
+  readonly replaced: { readonly messages: readonly Message[]; readonly after: Seq } | null
+  /** Of the answer. */
+  readonly versionOf?: readonly MessageVersion[]
   readonly replyTo: MessageId | null
   readonly events: readonly NewEvent[]
   /** All that stands before the events, oldest first, if it has been read. */
   readonly history: readonly Message[] | null
 }
 
+interface Attempt extends Pick<SendRequest, 'threadId' | 'create'> {
+  readonly whenBusy: WhenBusy
+  /** The message as an input that waits. Absent: it cannot, because it replaces something. */
+  readonly toInput?: (mode: InputMode) => NewInput
+}
+
 /**
- * Stores the message, closes what was still waiting (AP8) and begins the run, all in one commit: a
- * message that is refused is not stored, and one that is stored is answered (LG6, RS5).
+ * Stores the message, closes what was still waiting (AP8) and begins the run, all in one commit; or, while a turn runs,
+ * stores it as an input that waits (IN1). A message that is refused is not stored, and one that is stored is answered (LG6, RS5).
  */
 async function attempt(
   engine: Engine,
-  { threadId, create }: Pick<SendRequest, 'threadId' | 'create'>,
+  { threadId, create, whenBusy, toInput }: Attempt,
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
@@ -200,24 +247,41 @@ async function attempt(
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
-    const { last, retired, replyTo, seq, ownerId, choices } = planned
+    const { last, replaced, replyTo, seq, ownerId, choices, queue, versionOf } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
-    // Its process may be dead. Then the turn is carried on; this message can be sent after it.
-    if (left?.progress.status === 'running' && (await takeOver(engine, threadId))) {
-      return { kind: 'run-active', turnId: left.id }
+    const isRunning = left?.progress.status === 'running'
+    const whileBusy = async (turnId: MessageId): Promise<SendResult | 'stale'> => {
+      if (toInput === undefined && whenBusy === 'interrupt') {
+        await stopRun(engine, threadId)
+        return 'stale'
+      }
+      if (left === null || toInput === undefined || whenBusy === 'reject') {
+        return { kind: 'run-active', turnId }
+      }
+      const input = toInput(whenBusy)
+      return enqueue(engine, { threadId, expectedSeq: seq, queue, input, turn: left })
     }
+    // Its process may be dead. Then the turn is carried on, and this message waits for it.
+    if (isRunning && (await takeOver(engine, threadId))) {
+      return whenBusy === 'reject' ? { kind: 'run-active', turnId: left.id } : 'stale'
+    }
+    // Who came before and waits behind a turn that waits for a person is not overtaken, but by an interrupt.
+    const isBehind = toInput !== undefined && firstReady(queue) !== undefined
+    if (left !== null && isBehind && whenBusy !== 'interrupt') return whileBusy(left.id)
+    const own = engine.runs.get(threadId)
+    if (isRunning && own?.turnId === left.id) return whileBusy(left.id)
     const at = engine.clock.now()
     const turnId = engine.newMessageId()
     const before: readonly NewEvent[] = [
       ...(left === null ? [] : planTurnEnd(left, endingOf(left), at)),
-      ...(retired.length === 0
+      ...(replaced === null
         ? []
-        : [{ type: 'messages-retired', at, messageIds: retired } as const]),
+        : [planHiding(replaced.messages.toReversed(), replaced.after, at)]),
       ...planned.events,
     ]
     const started = withDefined(
       { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
-      { choices },
+      { choices, versionOf },
     )
     const result = await engine.begin({
       threadId,
@@ -226,10 +290,11 @@ async function attempt(
       how: 'sent',
       events: [...before, started],
       expectedSeq: seq,
-      isIdle: left?.progress.status !== 'running',
+      isIdle: !isRunning,
       ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
       turns: left === null ? [] : [left],
+      queue,
       // What is closed or retired here is no longer as it was read.
       ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })
@@ -238,13 +303,12 @@ async function attempt(
       const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
       return { kind: 'started', turnId, after: first - 1, turn }
     }
-    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
+    if (result.kind === 'leased') {
+      return isRunning ? whileBusy(result.turnId) : { kind: 'run-active', turnId: result.turnId }
+    }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
     if (result.kind === 'illegal' && result.subject === 'message' && result.id !== turnId) {
-      throw new HoldfastError(
-        'conflict',
-        'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
-      )
+      throw taken()
     }
     if (result.kind === 'stale') return result.kind
     throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
@@ -276,6 +340,19 @@ const isWholeHistory = (read: {
   read.isOneRead &&
   read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
 
+const taken = (): HoldfastError =>
+  new HoldfastError(
+    'conflict',
+    'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
+  )
+
+const turnOf = (message: Message | undefined): Turn | null =>
+  message?.role === 'assistant' ? message : null
+
+/** A message that joined a turn was answered by it (IN3). */
+const hasJoined = (message: Message, id: MessageId): message is Turn =>
+  message.role === 'assistant' && joinedInputs(message).includes(id)
+
 const isMessage =
   (id: MessageId) =>
   (message: Message): boolean =>
@@ -295,8 +372,17 @@ function joined(
   return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined
 }
 
-function repeated(newestFirst: readonly Message[], id: MessageId): SendResult | undefined {
-  const turn = newestFirst.find(isReplyTo(id)) as Turn | undefined
+function repeated(
+  newestFirst: readonly Message[],
+  { id, parts }: Pick<NewInput, 'id' | 'parts'>,
+): SendResult | undefined {
+  const joinedTurn = newestFirst.find((message) => hasJoined(message, id))
+  const turn = joinedTurn ?? (newestFirst.find(isReplyTo(id)) as Turn | undefined)
+  const stored = joinedTurn?.steps
+    .flatMap((step) => step.parts)
+    .find((part) => part.type === 'steering' && part.id === id)
+  const message = stored ?? newestFirst.find(isMessage(id))
+  if (message !== undefined && 'parts' in message) checkSame(message.parts, parts)
   if (turn === undefined) return undefined
   const kind = turn.progress.status === 'running' ? 'joined' : 'repeated'
   return { kind, turnId: turn.id, after: turn.seq - 1 }

@@ -1,98 +1,140 @@
-import type { PrepareStepFunction, StepResult, StopCondition, ToolSet } from 'ai'
-import type { Call } from '../core/call.ts'
+import type {
+  LanguageModelUsage,
+  ModelMessage,
+  PrepareStepFunction,
+  StepResult,
+  StopCondition,
+  ToolSet,
+} from 'ai'
+import { type Call, isOpenCall } from '../core/call.ts'
 import type { Step, Turn } from '../core/message.ts'
+import type { Usage } from '../core/usage.ts'
+import { projectPrompt } from '../views/model-prompt.ts'
+import type { AskedModel } from './hooks.ts'
+import type { WithContext } from './lifecycle-callbacks.ts'
+import { toSdkFinishReason, toStepContent } from './step-content.ts'
 
-type EndedStep = Extract<Step, { readonly status: 'ended' }>
+export type EndedStep = Extract<Step, { readonly status: 'ended' }>
 
-/** The steps of a turn that have ended, as `streamText` gives them to `stopWhen` and `prepareStep`. */
-export const toStepResults = (turn: Turn): StepResult<ToolSet>[] =>
+/** What a turn does not know of its steps: which run is asked about, and what that works with. */
+export interface StepOrigin {
+  /** One run is one call of `streamText`. */
+  readonly callId: string
+  /** Those that could have been asked: a step has only the id of the one that was. */
+  readonly models: readonly AskedModel[]
+  readonly runtimeContext: unknown
+  readonly toolsContext: Readonly<Record<string, unknown>>
+}
+
+/** The steps of a turn that have ended, as `streamText` gives them to its functions and callbacks. */
+export const toStepResults = (turn: Turn, origin: StepOrigin): StepResult<ToolSet>[] =>
   turn.steps
     .filter((step): step is EndedStep => step.status === 'ended')
-    .map((step, stepNumber) => toStepResult(turn, step, stepNumber))
+    .map((step, stepNumber) => toStepResult(turn, step, stepNumber, origin))
 
-/** What the ledger keeps of a step. What it does not keep (raw requests, timings, warnings) is empty. */
-function toStepResult(turn: Turn, step: EndedStep, stepNumber: number): StepResult<ToolSet> {
-  const calls = step.parts.filter((part) => part.type === 'call')
-  const toolCalls = calls.map(toToolCall)
-  const toolResults = calls.flatMap((call) => {
-    const { input, ...head } = toToolCall(call)
-    if (call.state !== 'succeeded' || call.output.kind !== 'inline') return []
-    return [{ ...head, type: 'tool-result' as const, input, output: call.output.value }]
-  })
-  const textOf = (type: 'text' | 'reasoning') =>
-    step.parts.map((part) => (part.type === type ? part.text : '')).join('')
-  const reasoningText = textOf('reasoning')
-  const { usage = {} } = step
+/** What the ledger keeps of a step. What it does not keep (raw requests, warnings, the pace of a stream) is empty. */
+function toStepResult(
+  turn: Turn,
+  step: EndedStep,
+  stepNumber: number,
+  { callId, models, runtimeContext, toolsContext }: StepOrigin,
+): StepResult<ToolSet> {
+  const said = toStepContent(step)
+  const modelId = step.model ?? ''
+  const provider = models.find((model) => model.modelId === modelId)?.provider ?? ''
   const result = {
-    callId: turn.id,
+    callId,
     stepNumber,
-    model: { provider: '', modelId: step.model ?? '' },
-    content: [
-      ...step.parts.flatMap((part) =>
-        part.type === 'text' || part.type === 'reasoning'
-          ? [{ type: part.type, text: part.text }]
-          : [],
-      ),
-      ...toolCalls,
-      ...toolResults,
-    ],
-    text: textOf('text'),
-    reasoning: [],
-    reasoningText: reasoningText === '' ? undefined : reasoningText,
-    files: [],
-    sources: [],
-    toolCalls,
-    staticToolCalls: toolCalls.filter(({ dynamic }) => dynamic !== true),
-    dynamicToolCalls: toolCalls.filter(({ dynamic }) => dynamic === true),
-    toolResults,
-    staticToolResults: toolResults.filter(({ dynamic }) => dynamic !== true),
-    dynamicToolResults: toolResults.filter(({ dynamic }) => dynamic === true),
-    finishReason: step.finishReason,
+    model: { provider, modelId },
+    ...said,
+    finishReason: toSdkFinishReason(step.finishReason),
     rawFinishReason: undefined,
-    usage: {
-      inputTokens: usage.inputTokens,
-      outputTokens: usage.outputTokens,
-      totalTokens: usage.totalTokens,
-      inputTokenDetails: { cacheReadTokens: usage.cachedInputTokens },
-      outputTokenDetails: { reasoningTokens: usage.reasoningTokens },
-    },
+    usage: toSdkUsage(step.usage),
     warnings: [],
     request: {},
     response: {
       id: '',
       timestamp: new Date(step.endedAt),
-      modelId: step.model ?? '',
-      messages: [],
+      modelId,
+      // Seldom asked for, and made of all that the step said.
+      get messages() {
+        return messagesOf({ ...turn, steps: [step] })
+      },
     },
     providerMetadata: step.providerMetadata,
-    toolsContext: {},
-    runtimeContext: {},
+    performance: toPerformance(step),
+    toolsContext,
+    runtimeContext,
   }
+  // A step of a set of tools whose types nobody knows.
   return result as unknown as StepResult<ToolSet>
 }
 
-const toToolCall = ({ id, name, input, dynamic, providerExecuted }: Call) => ({
-  type: 'tool-call' as const,
-  toolCallId: id,
-  toolName: name,
-  input: input.kind === 'complete' ? input.value : input.text,
-  ...(dynamic === true ? { dynamic } : {}),
-  ...(providerExecuted === true ? { providerExecuted } : {}),
-})
+/** What the model said and was told in a turn, without what stands before it. */
+export const messagesOf = (turn: Turn): ModelMessage[] =>
+  (projectPrompt([turn]) as ModelMessage[]).filter(
+    ({ role }) => role === 'assistant' || role === 'tool',
+  )
 
-export type PrepareStep = PrepareStepFunction<ToolSet>
+export function toSdkUsage(usage: Usage = {}): LanguageModelUsage {
+  const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens } = usage
+  const rest = (all: number | undefined, part: number | undefined) =>
+    all === undefined || part === undefined ? undefined : Math.max(0, all - part)
+  return {
+    inputTokens,
+    inputTokenDetails: {
+      noCacheTokens: rest(inputTokens, cachedInputTokens),
+      cacheReadTokens: cachedInputTokens,
+      cacheWriteTokens: undefined,
+    },
+    outputTokens,
+    outputTokenDetails: { textTokens: rest(outputTokens, reasoningTokens), reasoningTokens },
+    totalTokens,
+  }
+}
+
+/** By the times that are stored. Of the pace of the stream nothing is. */
+function toPerformance(step: EndedStep): StepResult<ToolSet>['performance'] {
+  const responseTimeMs = Math.max(0, step.endedAt - step.startedAt)
+  const ended = step.parts.filter((part) => part.type === 'call').filter(hasRun)
+  const lastAt = Math.max(step.endedAt, ...ended.map(({ endedAt }) => endedAt))
+  const { inputTokens = 0, outputTokens = 0 } = step.usage ?? {}
+  const perSecond = (tokens: number) =>
+    responseTimeMs === 0 ? 0 : (tokens * 1_000) / responseTimeMs
+  return {
+    effectiveOutputTokensPerSecond: perSecond(outputTokens),
+    outputTokensPerSecond: undefined,
+    inputTokensPerSecond: undefined,
+    effectiveTotalTokensPerSecond: perSecond(inputTokens + outputTokens),
+    stepTimeMs: lastAt - step.startedAt,
+    responseTimeMs,
+    toolExecutionMs: Object.fromEntries(
+      ended.map(({ id, startedAt, endedAt }) => [id, endedAt - startedAt]),
+    ),
+    timeToFirstOutputMs: undefined,
+  }
+}
+
+const hasRun = (call: Call): call is Call & { startedAt: number; endedAt: number } =>
+  !isOpenCall(call) && call.startedAt !== undefined
+
+/** As in `streamText`, with the agent's `context` as `runtimeContext`. */
+export type PrepareStep<Context = unknown> = (
+  options: WithContext<Parameters<PrepareStepFunction<ToolSet>>[0], Context>,
+) => ReturnType<PrepareStepFunction<ToolSet>>
+
 export type StopWhen = StopCondition<ToolSet> | readonly StopCondition<ToolSet>[]
 
 /** `from`: steps before it were there when a person asked for more, and are not counted again. */
 export async function isToStop(
   stopWhen: StopWhen | undefined,
-  turn: Turn,
+  steps: () => readonly StepResult<ToolSet>[],
   from: number,
 ): Promise<boolean> {
   if (stopWhen === undefined) return false
-  const steps = toStepResults(turn).slice(from)
-  if (steps.length === 0) return false
+  const asked = steps().slice(from)
+  if (asked.length === 0) return false
   const conditions = typeof stopWhen === 'function' ? [stopWhen] : stopWhen
-  const met = await Promise.all(conditions.map(async (condition) => condition({ steps })))
+  const met = await Promise.all(conditions.map(async (condition) => condition({ steps: asked })))
   return met.includes(true)
 }

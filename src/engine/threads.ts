@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import { type ListedThread, longestTitle, type ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -10,6 +10,7 @@ import { sameJson } from '../views/same-json.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
+import { type ForkOptions, type ForkResult, forkThread } from './fork-thread.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -59,7 +60,7 @@ export interface ThreadsQuery {
 
 /** One page of threads, newest activity first. */
 export interface ThreadsPage {
-  readonly results: readonly ThreadRecord[]
+  readonly results: readonly ListedThread[]
   /** For the next page; null at the end. */
   readonly nextCursor: string | null
   readonly hasMore: boolean
@@ -93,13 +94,17 @@ export interface Threads {
     scope?: ThreadScope,
   ): Promise<ThreadRecord | null>
   /**
+   * A new thread of the same owner with all that is shown up to a message, independent from then on (VR4). Turns and
+   * calls get ids of their own; a turn that runs or waits is not copied.
+   */
+  fork(threadId: string, options?: ForkOptions): Promise<ForkResult>
+  /**
    * Removes it and all that is in it; false if there was none. A run in it is stopped, on whatever server it is, and
    * writes nothing more; a tool that has begun is told by its signal. Who follows the thread sees it end.
    */
   delete(threadId: string, scope?: ThreadScope): Promise<boolean>
 }
 
-const longestTitle = 500
 const mostMetadataChars = 16_384
 
 export function createThreads(engine: Engine, newThreadId: () => ThreadId): Threads {
@@ -146,9 +151,13 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
         return findThread(store, threadId, scope)
       })
     },
+    fork: (threadId, options) => forkThread(engine, newThreadId, threadId, options),
     async delete(threadId, scope) {
       const thread = await findThread(store, threadId, scope)
-      return thread !== null && (await deleteThread(store, thread.id)) !== null
+      const isGone = thread !== null && (await deleteThread(store, thread.id)) !== null
+      // What only it named goes with it; should this fail, the next look finds it.
+      if (isGone) await engine.files.collect().catch(() => undefined)
+      return isGone
     },
   }
 }
@@ -198,7 +207,7 @@ async function findMatching(
   { ownerId, limit, before }: Parameters<Store['listThreads']>[0],
   wanted: JsonObject,
 ): ReturnType<Store['listThreads']> {
-  const found: ThreadRecord[] = []
+  const found: ListedThread[] = []
   let from = before
   for (;;) {
     const page = await store.listThreads({ ownerId, limit: atOnce, before: from })
@@ -214,7 +223,7 @@ async function findMatching(
   }
 }
 
-const hasMetadata = ({ metadata }: ThreadRecord, wanted: JsonObject): boolean =>
+const hasMetadata = ({ metadata }: ListedThread, wanted: JsonObject): boolean =>
   Object.entries(wanted).every(
     ([key, value]) => Object.hasOwn(metadata, key) && sameJson(metadata[key], value),
   )
@@ -238,6 +247,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
       messages += deleted.messages
     }
     if (page.threads.length === 0) {
+      await engine.files.removeOwner(ownerId)
       return { ownerId, threads, messages, deletedAt: clock.now() }
     }
     if (threads === before && !(await isGoing(store, page.threads))) {
@@ -247,7 +257,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
 }
 
 /** Somebody else may be deleting them. */
-async function isGoing(store: Store, threads: readonly ThreadRecord[]): Promise<boolean> {
+async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<boolean> {
   const [first] = threads
   return first === undefined || (await store.readThread(first.id)) === null
 }

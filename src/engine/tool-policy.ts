@@ -5,12 +5,13 @@ import { fitContext } from './fit-schema.ts'
 
 /** What the engine needs to know of a tool beyond the AI SDK's `tool()` definition. */
 export interface ToolPolicy<Context = unknown> {
-  /** Whether a person must accept a call before it runs (AP1). */
+  /** Whether a person must accept a call before it runs (AP1). @default as the tool or `toolApproval` says */
   readonly approval?: 'always' | 'never' | ApprovalFunction<Context>
-  /** Safe to run again when nobody knows whether it ran (CR4). Default: not. */
+  /** Safe to run again when nobody knows whether it ran (CR4). @default false */
   readonly repeatable?: boolean
+  /** How long it may take. @default `toolTimeoutMs` */
   readonly timeoutMs?: number
-  /** The version of what it returns, for the cards that draw it. */
+  /** The version of what it returns, for the cards that draw it. @default none */
   readonly version?: string
 }
 

@@ -245,6 +245,7 @@ describe('traceHooks', () => {
     const again = await holdfast.send({
       threadId,
       message: { ...message, id: parseMessageId('u2') },
+      whenBusy: 'reject',
     })
     expect(again.kind).toBe('run-active')
     await holdfast.close()

@@ -1,4 +1,4 @@
-import type { Instructions, LanguageModel, ToolSet } from 'ai'
+import type { Instructions, LanguageModel, TelemetryOptions, ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -25,7 +25,14 @@ export interface TurnAgent {
   readonly instructions: Instructions | undefined
   readonly settings: CallSettings
   readonly context: unknown
+  readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly telemetry: TelemetryOptions | undefined
   readonly toolbox: Toolbox
+  /** The same with other contexts. */
+  readonly withContexts: (
+    context: unknown,
+    toolsContext: Readonly<Record<string, unknown>>,
+  ) => TurnAgent
 }
 
 /** How each step is made. */
@@ -130,6 +137,7 @@ const toList = (model: LanguageModel | readonly LanguageModel[]): readonly Langu
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
   const { model = [], instructions, timeout = {}, tools = {}, policies = {}, toolApproval } = agent
   const context: unknown = agent.context
+  const toolsContext = agent.toolsContext ?? {}
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
     models: toList(model),
@@ -153,13 +161,17 @@ function toTurnAgent(agent: Partial<Agent>): TurnAgent {
     instructions,
     settings: withDefined({}, settings),
     context,
+    toolsContext,
+    telemetry: agent.telemetry,
+    withContexts: (other, ofTools) =>
+      toTurnAgent({ ...agent, context: other as never, toolsContext: ofTools }),
     toolbox: createToolbox({
       // What the types keep apart is one thing to the engine: it hands each tool what it says it takes.
       tools: tools as ToolSet,
       policies,
       toolApproval,
       context,
-      toolsContext: agent.toolsContext ?? {},
+      toolsContext,
     }),
   }
 }

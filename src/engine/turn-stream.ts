@@ -40,7 +40,7 @@ export interface TurnStreamQuery {
  * The thread was deleted or the server is going. Clients take a stream that ends in good order for a
  * complete one, so this one must break.
  */
-class TurnStreamBroken extends Error {
+export class TurnStreamBroken extends Error {
   override readonly name = 'TurnStreamBroken'
 }
 

@@ -1,3 +1,4 @@
+import type { MessageId } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
@@ -17,7 +18,7 @@ import {
   type ToolAnswer,
 } from './old-call.ts'
 import { readArtifactPart, readToolPart } from './tool-part.ts'
-import { readFile } from './user-message.ts'
+import { readFile, readUserMessage } from './user-message.ts'
 
 /** The parts of an assistant message. One that cannot be read is left out and said so. */
 export function readParts(
@@ -79,8 +80,7 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
         metadata(value),
       )
     case 'steering-message':
-      // What a person threw in while the assistant worked. A turn has no place for it but this.
-      return { type: 'data', name: type, data: value }
+      return readSteering(value, value, context.mend)
     case 'tool-call':
       // In a model message. A tool of the name "call" has a state.
       return 'state' in value
@@ -110,6 +110,7 @@ function readNamed(part: JsonObject, type: string, { at, mend }: InvocationConte
   if (type.startsWith('tool-') && type !== 'tool-') return readToolPart(part, at, mend)
   if (type.startsWith('data-') && type !== 'data-' && part.data !== undefined) {
     const name = type.slice('data-'.length)
+    if (name === 'steering' && isJsonObject(part.data)) return readSteering(part, part.data, mend)
     return withDefined({ type: 'data', name, data: part.data } as const, { id: idOf(part, 'id') })
   }
   if (!/^[a-z][\w-]*$/i.test(type)) return unknownPart(type)
@@ -117,6 +118,16 @@ function readNamed(part: JsonObject, type: string, { at, mend }: InvocationConte
   mend(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known: it is kept as data.`)
   const { type: _, ...data } = part
   return { type: 'data', name: type.slice(0, 80), data }
+}
+
+/** What a person said while the turn was made (IN3). */
+function readSteering(part: JsonObject, said: JsonObject, mend: ReportMend): ReadPart {
+  const id = idOf(said, 'id')
+  if (id === undefined || !Array.isArray(said.parts)) {
+    return { type: 'data', name: 'steering-message', data: part }
+  }
+  const { parts } = readUserMessage({ parts: said.parts }, 'user', mend)
+  return { type: 'steering', id: id as MessageId, parts }
 }
 
 function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {

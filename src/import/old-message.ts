@@ -1,7 +1,7 @@
 import type { CallInput, CallOrigin, CallOutcome, Decision } from '../core/call.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { ItemPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
+import type { ItemPart, SteeringPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
 
 /** What every reader of old data makes, and what the events are then written from. */
 export type OldMessage = OldUserMessage | OldTurn
@@ -39,7 +39,10 @@ export interface OldStep {
   readonly flaw?: 'draft' | 'broken'
 }
 
-export type OldPart = OldText | ItemPart | OldCall
+export type OldPart = OldText | ItemPart | OldSteering | OldCall
+
+/** What a person said while the turn was made (IN3). */
+export type OldSteering = Omit<SteeringPart, 'at'> & { readonly at?: number }
 
 /** A part of a message that has not been divided into steps. */
 export type MessagePart = OldPart | { readonly type: 'step-start' }

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
 import { toWord } from './call-outcome.ts'
+import { unwrapFrameworkMessage } from './framework-message.ts'
 import { fieldOf, flagOf, textOf, decodeColumn } from './old-fields.ts'
 
 type OldRole = 'user' | 'system' | 'assistant' | 'tool'
@@ -44,7 +45,7 @@ const entityNames = ['entity_type', 'entityType', 'msg_entity', 'msg_type', 'typ
  * is given back as it is.
  */
 export function toKnownNames(value: JsonObject): JsonObject {
-  const message = unwrap(value)
+  const message = unwrap(unwrapFrameworkMessage(value))
   const found: { content?: Json; role?: Json; entity?: Json; metadata?: Json } = {}
   if (message.content == null && !('parts' in message)) {
     const content = fieldOf(message, ...contentNames)

@@ -8,7 +8,15 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
 import { toPartialMetadata } from '../views/result-value.ts'
-import type { ReportMend, OldCall, OldPart, OldStep, OldText, OldTurn } from './old-message.ts'
+import type {
+  ReportMend,
+  OldCall,
+  OldPart,
+  OldSteering,
+  OldStep,
+  OldText,
+  OldTurn,
+} from './old-message.ts'
 
 /** Who stands in for the people of old data, whose names nobody kept. */
 export const importer = 'import'
@@ -42,11 +50,14 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
     index = nextIndex(index, step.index)
     add({ type: 'step-started', step: index }, step.at)
     const calls: (readonly [OldCall, CallId])[] = []
+    const joined: OldSteering[] = []
     for (const part of step.parts) {
       if (part.type === 'call') {
         const callId = part.ownId ?? place.nextCallId(part.id)
         addArguments(part, callId, add)
         calls.push([part, callId])
+      } else if (part.type === 'steering') {
+        joined.push(part)
       } else if (isText(part)) {
         addText(part, String(block++), add)
       } else {
@@ -55,6 +66,9 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
     }
     for (const [call, callId] of calls) addOutcome(call, callId, place, add)
     add(endOf(step, calls.length > 0), step.at)
+    for (const { id: messageId, parts, metadata, at } of joined) {
+      add(withDefined({ type: 'input-joined', messageId, parts } as const, { metadata }), at)
+    }
   }
   const turn = foldTurn(
     emptyTurn(place.turnId, 1, place.at),

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { withoutVersions } from '../views/shown-metadata.ts'
 import { readParts } from './message-parts.ts'
 import { plainContext, readUsedTool } from './old-call.ts'
 import {
@@ -32,7 +33,7 @@ export function readUiMessage(message: JsonObject, at: number, mend: ReportMend)
     {
       id: idOf(message, 'id'),
       at: dateOf(message),
-      metadata: fieldOf(message, 'metadata'),
+      metadata: withoutVersions(fieldOf(message, 'metadata')),
       ending: readNote(parts.findLast(isNote)),
     },
   )

@@ -1,3 +1,4 @@
+import { withoutVersions } from '../views/shown-metadata.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -22,7 +23,7 @@ export function readUserMessage(
   )
   return withDefined(
     { kind: 'user', role, parts: [...addContent(parts, message.content), ...files] } as const,
-    { id: idOf(message, 'id'), at: dateOf(message), metadata },
+    { id: idOf(message, 'id'), at: dateOf(message), metadata: withoutVersions(metadata) },
   )
 }
 

@@ -9,7 +9,12 @@ import {
 } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
+import type { InputMode } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { withoutVersions } from '../views/shown-metadata.ts'
+
+/** What becomes of a message that arrives while a turn runs (IN1). `reject`: it is refused, and not stored. */
+export type WhenBusy = InputMode | 'reject'
 
 /** What a client of the AI SDK asks for with one POST. The rest of its history is not ours to believe. */
 export type ChatRequest = { readonly threadId: ThreadId } & (
@@ -24,8 +29,15 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       readonly replaces?: MessageId
       /** What the agent is given (AG2), as it came. */
       readonly choices?: Json
+      /** What becomes of it if a turn runs (IN1). */
+      readonly whenBusy?: WhenBusy
     }
-  | { readonly kind: 'regenerate'; readonly messageId?: MessageId; readonly choices?: Json }
+  | {
+      readonly kind: 'regenerate'
+      readonly messageId?: MessageId
+      readonly choices?: Json
+      readonly whenBusy?: WhenBusy
+    }
   /** What people and the client's own tools said about calls of a turn. */
   | {
       readonly kind: 'answers'
@@ -57,8 +69,11 @@ export function parseChatBody(body: unknown): ChatRequest {
   const messageId = body.messageId == null ? undefined : parseMessageId(body.messageId)
   const last = lastMessage(body)
   const { choices } = body
+  const whenBusy = parseWhenBusy(body.whenBusy)
   if (body.trigger === 'regenerate-message') {
-    return withDefined({ kind: 'regenerate', threadId } as const, { messageId, choices })
+    return withDefined({ kind: 'regenerate', threadId } as const, {
+      ...{ messageId, choices, whenBusy },
+    })
   }
   if (body.trigger !== undefined && body.trigger !== 'submit-message') {
     throw bad('"trigger" is "submit-message" or "regenerate-message".')
@@ -68,12 +83,22 @@ export function parseChatBody(body: unknown): ChatRequest {
   if (last.role !== 'user') throw bad('The last message is a user message.')
   const message = withDefined(
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
-    { metadata: last.metadata },
+    { metadata: withoutVersions(last.metadata) },
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
     replaces: messageId,
     choices,
+    whenBusy,
   })
+}
+
+const busyWords: readonly WhenBusy[] = ['queue', 'steer', 'interrupt', 'reject']
+
+function parseWhenBusy(value: unknown): WhenBusy | undefined {
+  if (value === undefined || value === null) return undefined
+  const found = busyWords.find((word) => word === value)
+  if (found === undefined) throw bad(`"whenBusy" is one of ${busyWords.join(', ')}.`)
+  return found
 }
 
 function lastMessage(body: JsonObject): JsonObject | undefined {

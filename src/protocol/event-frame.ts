@@ -9,15 +9,18 @@ import { parseEvent } from '../core/parse-event.ts'
  * One frame of `/events`. `after` is the seq of the frame before, so that a client can prove that
  * nothing is missing. It holds the events of one commit or, for a turn that has ended, its whole state.
  */
-export type EventFrame = { readonly after: Seq; readonly seq: Seq } & (
-  | { readonly events: readonly LedgerEvent[] }
-  | { readonly turn: Turn }
-)
+export type EventFrame = {
+  readonly after: Seq
+  readonly seq: Seq
+  /** The inputs that wait at `seq`, as pages show them, where the frame may have changed them (IN2). */
+  readonly queue?: readonly object[]
+} & ({ readonly events: readonly LedgerEvent[] } | { readonly turn: Turn })
 
 /** Cuts a run of changes into frames, one per commit. */
 export function toEventFrames(
   after: Seq,
   changes: readonly (Change & { readonly commit: Seq })[],
+  queue?: readonly object[],
 ): readonly EventFrame[] {
   const frames: EventFrame[] = []
   let at = after
@@ -42,7 +45,10 @@ export function toEventFrames(
     frames.push({ after: at, seq, events })
     at = seq
   }
-  return frames
+  const last = frames.at(-1)
+  return queue === undefined || last === undefined
+    ? frames
+    : [...frames.slice(0, -1), { ...last, queue }]
 }
 
 /** The same frame as the changes that `foldThread` takes. */

@@ -26,7 +26,8 @@ export interface Clients {
   toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
 }
 
-const ClientsContext = createContext<Clients | null>(null)
+/** For widgets that work without a provider too. */
+export const ClientsContext = createContext<Clients | null>(null)
 
 /** The props of `<HoldfastProvider>`: where the server is, and what requests carry. */
 export interface HoldfastProviderProps extends ApiOptions {

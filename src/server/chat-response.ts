@@ -9,11 +9,27 @@ import type { Call } from '../core/call.ts'
 import type { ByteStreamOptions } from '../engine/byte-stream.ts'
 import { toCallAddress } from '../protocol/addresses.ts'
 import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
-import { streamTurn, type TurnStreamQuery } from '../engine/turn-stream.ts'
+import {
+  streamTurn,
+  type TurnFeed,
+  type TurnMove,
+  type TurnStreamQuery,
+} from '../engine/turn-stream.ts'
+import { awaitTurn } from '../engine/await-turn.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { withDefined } from '../core/with-defined.ts'
 import type { SavingWatch } from './saving-watch.ts'
 
 /** Answers with a turn as it is stored. The run does not know who reads it (RS1). */
-export type Reply = (query: Omit<TurnStreamQuery, 'sdk'>) => Response
+export type Reply = (query: TurnReply | WaitingReply) => Response
+
+export type TurnReply = Omit<TurnStreamQuery, 'sdk'>
+
+/** The turn that answers an input that waits; shown when it begins (IN1). */
+export interface WaitingReply {
+  readonly threadId: ThreadId
+  readonly waiting: { readonly messageId: MessageId; readonly after: Seq }
+}
 
 /**
  * Everything that a streamed answer can be refused for is looked at before the work: what was asked
@@ -36,8 +52,11 @@ export async function withReply(
     isOpen = true
     // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
     const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id, basePath)
-    const moves = (signal: AbortSignal) =>
-      streamTurn(holdfast, { ...query, sdk: isOld ? 5 : sdk, lazyHref, gate }, signal)
+    const how = { sdk: isOld ? 5 : sdk, lazyHref, gate } as const
+    const moves: Moves = (signal) =>
+      'waiting' in query
+        ? streamWhenBegun(holdfast, query, how, signal)
+        : streamTurn(holdfast, { ...query, ...how }, signal)
     return isOld
       ? dataStreamResponse(moves, { onClose, meter }, saving)
       : uiStreamResponse(moves, { onClose, meter }, keepAliveMs, saving)
@@ -50,7 +69,25 @@ export async function withReply(
 }
 
 type StreamEnds = Pick<ByteStreamOptions, 'onClose' | 'meter'>
-type Moves = (signal: AbortSignal) => ReturnType<typeof streamTurn>
+type Moves = (signal: AbortSignal) => AsyncGenerator<TurnMove | NoTurn, void>
+
+/** There will be no turn: the input was withdrawn or held. */
+interface NoTurn {
+  readonly turn: null
+  readonly chunks: readonly [{ readonly type: 'abort' }]
+}
+
+async function* streamWhenBegun(
+  feed: TurnFeed,
+  { threadId, waiting }: WaitingReply,
+  how: Pick<TurnStreamQuery, 'sdk' | 'lazyHref' | 'gate'>,
+  signal: AbortSignal,
+): AsyncGenerator<TurnMove | NoTurn, void> {
+  const gate = withDefined({}, { gate: how.gate })
+  const turnId = await awaitTurn(feed, { threadId, ...waiting, ...gate }, signal)
+  if (turnId === null) yield { turn: null, chunks: [{ type: 'abort' }] }
+  else yield* streamTurn(feed, { threadId, turnId, ...how }, signal)
+}
 
 /** Not a part of the message: a client that stores it would differ from the page. */
 const toNoteChunk = (data: SavingNote) =>
@@ -83,7 +120,7 @@ function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch)
       // Such a client hears nothing of what follows an error, and little of what follows the end.
       const end = chunks.findIndex(({ type }) => type === 'finish' || type === 'error')
       const [before, after] = end === -1 ? [chunks, []] : [chunks.slice(0, end), chunks.slice(end)]
-      const notes = annotate(projectVercelAnnotations(turn))
+      const notes = turn === null ? '' : annotate(projectVercelAnnotations(turn))
       const lines = `${before.map(write).join('')}${notes}${after.map(write).join('')}`
       if (lines !== '') yield lines
     }

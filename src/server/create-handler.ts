@@ -11,9 +11,11 @@ import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
+import { fileRoutes } from './routes/files.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
+import { queueRoutes } from './routes/queue.ts'
 import { searchRoutes } from './routes/search.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
@@ -31,10 +33,12 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...aboutRoutes(context),
     ...threadRoutes(context),
     ...messageRoutes(context),
+    ...queueRoutes(context),
     ...searchRoutes(context),
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),
+    ...fileRoutes(context),
     ...importRoutes(context),
     ...recoverRoutes(context, options),
   ]

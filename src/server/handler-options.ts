@@ -6,6 +6,7 @@ export interface HandlerOptions {
    * Without it everyone is the one owner `local`, so the handler answers only requests that are known to
    * come from this machine: through `listen` or `toNodeListener`, which see the socket, or with `localOnly`.
    * Anything else is 403 `no-authentication`. For a chat that is open to everybody, say so: `() => ({ id: 'everybody' })`.
+   * @default everyone is `local`, and only this machine is served
    */
   readonly authenticate?: (
     request: Request,
@@ -54,7 +55,7 @@ export interface HandlerOptions {
    * @default 'hidden'
    */
   readonly threadMetadata?: 'hidden' | 'read' | 'write'
-  /** What one request or one owner may take; those that are not named keep their default. */
+  /** What one request or one owner may take; those that are not named keep their default. @default those of `Limits` */
   readonly limits?: Partial<Limits>
   /**
    * How often an idle stream says that it is still there.
@@ -62,7 +63,8 @@ export interface HandlerOptions {
    */
   readonly keepAliveMs?: number
   /**
-   * One record per request, without content. Without it, the error of a 5xx is written to the standard error.
+   * One record per request, without content.
+   * @default the error of a 5xx is written to the standard error, and nothing else
    */
   readonly log?: (record: RequestRecord) => void
 }

@@ -11,6 +11,7 @@ export {
   type NodeRequest,
   toNodeHandler,
 } from './node-handler.ts'
+export { nodeRequestOf } from './node-request.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
 export { translateDataStream, type TranslateOptions } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'

@@ -54,6 +54,6 @@ export function toNodeHandler(handler: Handler, options: NodeListenerOptions = {
     const outgoing = 'raw' in response ? response.raw : response
     // Otherwise Fastify would answer too, as soon as this returns.
     if ('hijack' in response) response.hijack()
-    void serve(handler, { incoming, body }, outgoing, stallMs, onError)
+    void serve(handler, { incoming, passed: request, body }, outgoing, stallMs, onError)
   }
 }

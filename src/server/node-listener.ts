@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Writable } from 'node:stream'
 import { checkOptions } from '../core/check-options.ts'
 import { type ByteStream, byteStreamOf } from '../engine/byte-stream.ts'
+import { TurnStreamBroken } from '../engine/turn-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { toBasePath } from '../protocol/base-path.ts'
 import type { Handler } from './create-handler.ts'
@@ -11,6 +12,7 @@ import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 import { logToStandardError } from './log-error.ts'
 import { listenRules, nodeListenerRules } from './option-rules.ts'
 import { rememberMount } from './mount-path.ts'
+import { rememberNodeRequest } from './node-request.ts'
 import { rememberPeer } from './peer-address.ts'
 import { refuseSocket } from './refuse-socket.ts'
 import { parseHost } from './request-host.ts'
@@ -76,7 +78,7 @@ export function toNodeListener(
   checkOptions('toNodeListener', options, nodeListenerRules)
   const { stallMs = 30_000, onError = logToStandardError } = options
   return (incoming, outgoing) =>
-    void serve(handler, { incoming, body: undefined }, outgoing, stallMs, onError)
+    void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
 }
 
 /** A request as Node and what is built on it pass it. */
@@ -85,6 +87,8 @@ export interface NodeArrival {
     readonly originalUrl?: unknown
     readonly baseUrl?: unknown
   }
+  /** The framework's own request: `incoming`, or what holds it. */
+  readonly passed: object
   /** What something before the handler made of the body, where it has read it. */
   readonly body: unknown
 }
@@ -105,12 +109,16 @@ export async function serve(
   } catch (error) {
     // A client that has gone is no failure of anybody's.
     if (gone.signal.aborted) return
-    if (!(error instanceof ApiError)) report(onError, error)
+    if (!isOrderly(error)) report(onError, error)
     // Half an answer must not look like a whole one: the client has to see that the connection broke.
     if (outgoing.headersSent) outgoing.destroy()
     else await send(toErrorResponse(error), incoming, outgoing, gone, stallMs)
   }
 }
+
+/** An answer that says what is wrong, or a stream that is cut because the server goes or its thread was deleted. */
+const isOrderly = (error: unknown): boolean =>
+  error instanceof ApiError || error instanceof TurnStreamBroken
 
 /** A log that throws takes nothing else down. */
 function report(onError: (error: unknown) => void, error: unknown): void {
@@ -126,8 +134,9 @@ async function answer(
   arrival: NodeArrival,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { incoming } = arrival
+  const { incoming, passed } = arrival
   const request = toRequest(arrival, signal)
+  rememberNodeRequest(request, passed)
   rememberPeer(request, incoming.socket.remoteAddress)
   const mount = toBasePath(incoming.baseUrl)
   if (mount !== null && mount !== '') rememberMount(request, mount)

@@ -15,7 +15,7 @@ import {
 } from './ask-backend.ts'
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
-import { type Reply, withReply } from './chat-response.ts'
+import { type TurnReply, withReply } from './chat-response.ts'
 import { basePathOf, createServerContext, readOwned, type ServerContext } from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
@@ -47,6 +47,7 @@ export interface RecordingProxyOptions extends HandlerOptions {
    * @default 'ledger'
    */
   readonly history?: ForwardedHistory
+  /** How the backend is asked. @default the platform's `fetch` */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
@@ -162,11 +163,11 @@ async function toRecord(
   chat: Sending,
 ): Promise<{
   readonly recorded: RecordRequest
-  readonly sent?: Pick<Parameters<Reply>[0], 'sent'>
+  readonly sent?: Pick<TurnReply, 'sent'>
 }> {
   if (chat.kind === 'send') {
     // The backend was sent the request as it is, and has whatever was chosen.
-    const { choices: _, ...message } = chat
+    const { choices: _, whenBusy: __, ...message } = chat
     return { recorded: await toSend(context, route, message) }
   }
   const { holdfast } = context

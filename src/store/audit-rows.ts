@@ -22,6 +22,7 @@ export interface AuditTables<Key> {
     readonly threadId: ThreadId
     readonly ownerId: OwnerId
     readonly seq: Seq
+    readonly queue: string
     readonly lease: AuditLease | null
   }
   /** In order of seq. */
@@ -134,8 +135,8 @@ export async function* mergeAuditRows<Key>(
       rows.push({ kind: 'orphan-rows', key: String(key), rows: orphans })
       continue
     }
-    const { threadId, ownerId, seq, lease } = thread
-    rows.push({ kind: 'thread', threadId, ownerId, seq, lease })
+    const { threadId, ownerId, seq, queue, lease } = thread
+    rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease })
     threads.skip()
     for (;;) {
       // Awaited only where there is something to wait for: this runs for every row.

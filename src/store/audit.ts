@@ -1,7 +1,7 @@
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ListedThread } from '../core/thread.ts'
 
 /**
  * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Only the check reads
@@ -16,7 +16,7 @@ export interface StoreAudit {
    */
   findSharedTurns(): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
-  listThreads(): AsyncIterable<ThreadRecord>
+  listThreads(): AsyncIterable<ListedThread>
   /** All rows of one snapshot, thread by thread, in order of seq; of one thread, if named. */
   scan(only?: ThreadId): AsyncIterable<readonly AuditRow[]>
   /** What the database says of its own files. */
@@ -41,6 +41,8 @@ export interface AuditThread {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
   readonly lease: AuditLease | null
 }
 export interface AuditLease {
@@ -159,5 +161,7 @@ export type RowChange =
     }
   | { readonly kind: 'remove-event'; readonly seq: Seq }
   | { readonly kind: 'set-seq'; readonly seq: Seq }
+  /** The inputs that wait, as JSON text. */
+  | { readonly kind: 'set-queue'; readonly queue: string }
   /** Only the record: what was mended was mended by an append. */
   | { readonly kind: 'record' }

@@ -17,7 +17,8 @@ export {
 export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
 export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 export type { CallLifecycle } from '../core/lifecycle.ts'
-export type { ThreadRecord } from '../core/thread.ts'
+export type { ForkOrigin, ListedThread, ThreadRecord } from '../core/thread.ts'
+export { type MessageVersion, parseVersionId, type VersionRef } from '../core/versions.ts'
 export { changedThreads, commitGroup } from './commit-group.ts'
 export type { EventBatch } from './event-batch.ts'
 export {
@@ -101,6 +102,13 @@ export {
   type ThreadRows,
 } from './thread-rows.ts'
 export type { CallRow } from './turn-snapshot.ts'
+export {
+  createPathRows,
+  type PathRow,
+  type PathRows,
+  type VersionPath,
+  walkPath,
+} from './version-path.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   AnswerLimit,
@@ -110,3 +118,7 @@ export type {
   TurnStatus,
   TurnWait,
 } from '../core/message.ts'
+export type { FileId, FileRecord } from '../core/file.ts'
+export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
+export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'
+export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'

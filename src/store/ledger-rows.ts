@@ -10,6 +10,7 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
+import { parseQueue } from '../core/queue.ts'
 import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
   Changes,
@@ -25,6 +26,8 @@ import type {
 import { largestTurnBytes, lazyBytes } from './store.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { StoredOutput } from './stored-output.ts'
+import { type MessageVersion, withVersions } from '../core/versions.ts'
+import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
@@ -45,6 +48,8 @@ export interface ThreadRow {
   readonly incarnation: string
   /** Of its newest commit. */
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
   /** The turn that is being produced, where that was asked for. */
   readonly live: MessageId | null
   /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
@@ -63,6 +68,8 @@ export interface MessageRow {
   readonly mark: string
   readonly at: number
   readonly body: string | null
+  /** Itself and its siblings (VR1); null if it has none. */
+  readonly versions: readonly MessageVersion[] | null
 }
 
 export interface BatchRow extends EventBatch {
@@ -90,6 +97,8 @@ export interface LedgerSource {
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
   /** The turn that has the call; one that has no row is of a turn that is running. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
+  /** See `Store.readPath`. */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
   /** See `Store.readPlace`. */
   readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
@@ -105,7 +114,10 @@ export interface PageRead extends MostBytes {
 
 /** The verbs of a store that read what is in threads. */
 export type LedgerReader = Required<
-  Pick<Store, 'readPage' | 'readChanges' | 'readPlace' | 'readMessage' | 'findTurn' | 'readCall'>
+  Pick<
+    Store,
+    'readPage' | 'readChanges' | 'readPlace' | 'readPath' | 'readMessage' | 'findTurn' | 'readCall'
+  >
 >
 
 const everything = 0x7fff_ffff
@@ -147,7 +159,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const sizes = inside.map((row) => measureMessage(row, rows))
       const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
-      const { ownerId, seq, live, incarnation, mark, newest, edge } = rows.thread
+      const { ownerId, seq, live, incarnation, mark, newest, edge, queue } = rows.thread
       return {
         ownerId,
         seq,
@@ -156,6 +168,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
         hasMore: shown.length > count || rows.unread !== null,
         live,
+        queue: parseQueue(queue),
         ...(query.maxBytes === undefined ? {} : { bytes }),
       }
     },
@@ -179,17 +192,20 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const { count, ids } = fitBytes(sizes, results, maxBytes)
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
-      const { seq, incarnation } = rows.thread
+      const { seq, incarnation, queue } = rows.thread
       const isCut = shown.length < all.length || unread !== null
       return {
         seq,
         reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
         changes: shown.map((change) => change.read(filled)),
         incarnation,
+        queue: parseQueue(queue),
       }
     },
 
     readPlace: (threadId: ThreadId, seq: Seq) => source.readPlace(threadId, seq),
+
+    readPath: (threadId: ThreadId, target: string) => source.readPath(threadId, target),
 
     async readMessage(
       threadId: ThreadId,
@@ -207,8 +223,9 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, turn: foldTurnRows(row, rows) }
+      return { threadId, ownerId, seq, queue, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(
@@ -220,10 +237,11 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
+      const queue = parseQueue(read.thread.queue)
       for (const row of rows.messages) {
         const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, turn, call }
+          if (call.id === callId) return { threadId, ownerId, seq, queue, turn, call }
         }
       }
       return null
@@ -308,7 +326,9 @@ function indexRows(rows: LedgerRows): IndexedRows {
 }
 
 function readMessageRow(row: MessageRow, rows: IndexedRows): Message {
-  return row.role === 'assistant' ? foldTurnRows(row, rows) : toUserMessage(readUserRow(row))
+  return row.role === 'assistant'
+    ? foldTurnRows(row, rows)
+    : withVersions(toUserMessage(readUserRow(row)), row.versions)
 }
 
 /** A turn is its snapshot, if it has one, and the events since. */
@@ -317,15 +337,15 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
     .filter((event): event is TurnEvent => isTurnEvent(event))
-  return foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events)
+  return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
 }
 
 /** The turn as of its snapshot; before its first event if it has none. */
-function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
-  const { id, seq, at: createdAt, body, bodySeq } = row
+export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+  const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)
-    : readSnapshot({ id, seq, bodySeq, createdAt }, body, calls)
+    : withVersions(readSnapshot({ id, seq, bodySeq, createdAt }, body, calls), versions)
 }
 
 /** A change that is read only if it is shown. */

@@ -1,8 +1,15 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutput } from '../core/call.ts'
-import { isTurnEvent, type NewEvent, numberEvents, type TurnEvent } from '../core/event.ts'
+import {
+  beginsTurn,
+  isTurnEvent,
+  type NewEvent,
+  numberEvents,
+  type TurnEvent,
+} from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
+import { type FileId, fileIdOf } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
@@ -12,11 +19,23 @@ import {
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, type Turn, type TurnStatus, type UserMessage } from '../core/message.ts'
+import { callsOf, type Turn, type TurnStatus, type UserPart } from '../core/message.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { foldQueueEvents, isAboutQueue } from '../core/queue.ts'
+import type { InputQueue } from '../core/queued-input.ts'
+import type { ForkOrigin } from '../core/thread.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
-import { toSnapshot } from './turn-snapshot.ts'
+import {
+  type ChangedMessageRow,
+  isEnded,
+  type NewMessageRow,
+  type PlannedMessages,
+  planMessages,
+  statusOf,
+} from './plan-messages.ts'
+
+export type { ChangedMessageRow, NewMessageRow }
 
 /** What a writer wants to add to a thread, and what it knows of it. */
 export interface Append {
@@ -27,6 +46,12 @@ export interface Append {
   readonly expectedSeq?: Seq
   /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
+   * may be one of them.
+   * @default none
+   */
+  readonly queue?: InputQueue
   /**
    * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
    * that exists and is another owner's is none to this append.
@@ -45,39 +70,22 @@ export interface ThreadToCreate {
  * An append as rows. A store compares `expectedSeq` and the lease with the thread's row and writes these
  * rows, or nothing: it looks for nothing else and has no rules of its own about calls and turns.
  */
-export interface PlannedCommit {
+export interface PlannedCommit extends PlannedMessages {
   readonly append: Append
   readonly size: number
   readonly title: string | null
+  /** Null: as it was. */
+  readonly forkedFrom: ForkOrigin | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
   readonly activityAt: number | null
-  readonly newMessages: readonly NewMessageRow[]
-  readonly changedMessages: readonly ChangedMessageRow[]
+  /** The inputs that wait once this is stored; null: as before. */
+  readonly queue: InputQueue | null
   readonly batches: readonly PlannedBatch[]
   readonly calls: readonly PlannedCallRow[]
+  /** The files that its messages name: kept for as long as the thread is (FL2). */
+  readonly files: readonly FileId[]
   /** The turns that were written about, as they are once this is stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
-}
-
-/** A row of `messages` that is inserted. With a body it is a user's message or a snapshot of a turn. */
-export interface NewMessageRow {
-  readonly seq: Seq
-  readonly id: MessageId
-  readonly role: UserMessage['role'] | 'assistant'
-  readonly status: TurnStatus | null
-  readonly at: number
-  readonly body: string | null
-  readonly bodySeq: Seq | null
-  readonly retiredSeq: Seq | null
-}
-
-/** A row of `messages` that is there and changes. Without a place: it is found by its id, and only retired. */
-export interface ChangedMessageRow {
-  readonly id: MessageId
-  readonly seq: Seq | null
-  readonly status: TurnStatus | null
-  readonly snapshot: { readonly body: string; readonly seq: Seq } | null
-  readonly retiredSeq: Seq | null
 }
 
 /** `turnSeq`: the place of the turn that the events are about. */
@@ -130,10 +138,13 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     append,
     size: events.length,
     title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
+    forkedFrom: events.findLast((event) => event.type === 'thread-forked')?.from ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
+    queue: planQueue(append),
     ...planMessages(known, turns, events, first),
     batches: planBatches(turns, events, first),
     calls: planCalls(known, turns, events),
+    files: namedFiles(events),
     turns,
   }
 }
@@ -142,7 +153,35 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'message-added',
   'turn-started',
   'turn-ended',
+  'thread-forked',
 ])
+
+function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
+  const named = new Set<FileId>()
+  for (const event of events) {
+    for (const part of partsIn(event)) {
+      const id = part.type === 'file' ? fileIdOf(part.url) : undefined
+      if (id !== undefined) named.add(id)
+    }
+  }
+  return [...named]
+}
+
+/** A file is kept from the moment on at which the message that names it waits. */
+function partsIn(event: NewEvent): readonly UserPart[] {
+  if (event.type === 'message-added' || event.type === 'input-joined') return event.parts
+  if (event.type === 'input-queued') return event.input.parts
+  return event.type === 'input-revised' ? (event.parts ?? []) : []
+}
+
+function planQueue({ queue, events }: Append): InputQueue | null {
+  if (queue === undefined && events.some(isAboutQueue)) {
+    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+  }
+  const before = queue ?? []
+  const after = foldQueueEvents(before, events)
+  return after === before ? null : after
+}
 
 /** Walks the events through the transition tables of calls and turns (CL2). */
 function findIllegal(
@@ -196,7 +235,7 @@ function findIllegal(
     if (!from.includes(state.status)) {
       return { kind: 'illegal', subject: 'turn', id, state: state.status }
     }
-    if (event.type === 'turn-started') {
+    if (beginsTurn(event)) {
       const illegal = add(id)
       if (illegal !== undefined) return illegal
     }
@@ -231,71 +270,6 @@ function foldTurns(
   return turns
 }
 
-const statusOf = (turn: Turn | undefined): TurnStatus | null => turn?.progress.status ?? null
-
-/** A turn that has ended is its snapshot; its events are not stored, or no longer. */
-const isEnded = (turn: Turn | undefined): boolean => statusOf(turn) === 'ended'
-
-function planMessages(
-  known: ReadonlyMap<MessageId, Turn>,
-  turns: ReadonlyMap<MessageId, Turn>,
-  events: readonly NewEvent[],
-  first: Seq,
-): Pick<PlannedCommit, 'newMessages' | 'changedMessages'> {
-  const added: NewMessageRow[] = []
-  const changed = new Map<MessageId, ChangedMessageRow>()
-  for (const [id, turn] of turns) {
-    const before = known.get(id)
-    if (before === undefined) continue
-    const status = statusOf(turn)
-    const snapshot = isEnded(turn) ? { body: toSnapshot(turn), seq: turn.lastSeq } : null
-    // A turn that had ended and has events again is no longer all in its snapshot.
-    if (status === statusOf(before) && snapshot === null) continue
-    changed.set(id, { id, seq: turn.seq, status, snapshot, retiredSeq: null })
-  }
-  for (const [index, event] of events.entries()) {
-    const seq = first + index
-    switch (event.type) {
-      case 'message-added': {
-        const { messageId: id, role, at, parts, metadata } = event
-        const body = JSON.stringify({ parts, metadata })
-        added.push({ seq, id, role, status: null, at, body, bodySeq: seq, retiredSeq: null })
-        break
-      }
-      case 'turn-started': {
-        const { turnId: id, at } = event
-        const turn = turns.get(id)
-        const isWhole = turn !== undefined && isEnded(turn)
-        added.push({
-          seq,
-          id,
-          role: 'assistant',
-          status: statusOf(turn),
-          at,
-          body: isWhole ? toSnapshot(turn) : null,
-          bodySeq: isWhole ? turn.lastSeq : null,
-          retiredSeq: null,
-        })
-        break
-      }
-      case 'messages-retired':
-        // What a rewrite took out has no row any more that could be marked.
-        if (event.from !== undefined) break
-        for (const id of event.messageIds) {
-          const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
-          if (own >= 0) added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq }
-          else {
-            const row = changed.get(id) ?? { id, seq: null, status: null, snapshot: null }
-            changed.set(id, { ...row, retiredSeq: seq })
-          }
-        }
-        break
-      default:
-    }
-  }
-  return { newMessages: added, changedMessages: [...changed.values()] }
-}
-
 function planBatches(
   turns: ReadonlyMap<MessageId, Turn>,
   events: readonly NewEvent[],
@@ -313,7 +287,14 @@ function planBatches(
       case 'message-added':
         break
       case 'messages-retired':
+      case 'messages-shown':
       case 'thread-renamed':
+      case 'input-queued':
+      case 'input-revised':
+      case 'input-withdrawn':
+      case 'queue-held':
+      case 'queue-released':
+      case 'thread-forked':
         encoder.add(event, null, seq)
         break
       default:

@@ -64,6 +64,8 @@ export interface RowWrites {
   readonly added: RowsByTable
   /** The new seq of the thread, null where it stays. */
   readonly seq: Seq | null
+  /** The new queue of the thread, null where it stays. */
+  readonly queue: string | null
   readonly records: readonly RepairRecord[]
 }
 
@@ -98,6 +100,7 @@ export function planRepair(
     removed: { messages: messages.removed(), events: events.removed(), calls: calls.removed() },
     added: { messages: messages.added(), events: events.added(), calls: calls.added() },
     seq: steps.findLast((step) => step.kind === 'set-seq')?.seq ?? null,
+    queue: steps.findLast((step) => step.kind === 'set-queue')?.queue ?? null,
     records,
   }
 }
@@ -110,6 +113,7 @@ export function planOrphanRemoval(rows: RowsByTable): RowWrites {
     removed: { messages: keys('messages'), events: keys('events'), calls: keys('calls') },
     added: { messages: [], events: [], calls: [] },
     seq: null,
+    queue: null,
     records: ledgerTables.flatMap((table) => {
       const note = `A row of ${table} whose thread does not exist was removed.`
       return rows[table].map((row) => toRecord('orphan-rows', note, row))
@@ -192,6 +196,7 @@ function applyStep(
     case 'remove-event':
       return removeEvent(events, step.seq)
     case 'set-seq':
+    case 'set-queue':
     case 'record':
       return undefined
     default:

@@ -3,14 +3,18 @@ import type { Change } from '../core/fold-thread.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
+import type { InputQueue } from '../core/queued-input.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../core/thread.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { StoreAudit } from './audit.ts'
+import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
+import type { VersionPath } from './version-path.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
@@ -69,7 +73,12 @@ export interface Store {
    */
   readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
   /**
-   * Retired messages too; of several with one id, the newest (only one of them can be shown).
+   * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message on a
+   * hidden path. Its cost is bounded by what it finds. Null if there is no such message, or it was withdrawn.
+   */
+  readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
+  /**
+   * Retired messages too; of several with one id, the one that is shown, or else the newest.
    * `results`: default `full`.
    */
   readMessage(
@@ -82,8 +91,11 @@ export interface Store {
   /** `results` is for the other calls of its turn; what was asked for is whole. */
   readCall(threadId: ThreadId, callId: CallId, results?: ResultMode): Promise<FoundCall | null>
 
-  /** Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. */
-  requestStop(threadId: ThreadId): Promise<StopRequest>
+  /**
+   * Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. `only`: if
+   * it is this turn that is run, or else nobody is asked, and the thread counts as idle.
+   */
+  requestStop(threadId: ThreadId, only?: MessageId): Promise<StopRequest>
   /** Runs whose holder is dead or late: anyone may take them over. In one thread, if it is named. */
   findAbandonedRuns(limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]>
 
@@ -113,6 +125,10 @@ export interface Store {
   readonly search?: SearchIndex
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
+  /** What is known of files; a store without it takes none. */
+  readonly files?: FileRecords
+  /** Where the bytes of files go unless the host says otherwise. */
+  readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
 }
 
@@ -166,7 +182,7 @@ export interface ThreadListQuery {
   readonly before: number | null
 }
 export interface ThreadList {
-  readonly threads: readonly ThreadRecord[]
+  readonly threads: readonly ListedThread[]
   readonly hasMore: boolean
 }
 
@@ -216,6 +232,8 @@ export interface Page {
   readonly place?: ThreadPlace
   /** What begins at `PageQuery.edge`; null if nothing does any more. */
   readonly edge?: MessageId | null
+  /** The inputs that wait for their turn (IN2). */
+  readonly queue: InputQueue
 }
 
 export interface ChangesQuery {
@@ -235,6 +253,8 @@ export interface Changes {
   readonly changes: readonly StoredChange[]
   /** Which of the threads that have had this id it is (OP6). */
   readonly incarnation?: string
+  /** The inputs that wait at `seq` (IN2). */
+  readonly queue: InputQueue
 }
 /** `commit` is the last seq of the commit that a change was part of, and `mark` what was drawn for it. */
 export type StoredChange = Change & { readonly commit: Seq; readonly mark?: string }
@@ -245,6 +265,8 @@ export interface FoundTurn {
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly turn: Turn
+  /** The inputs that wait at `seq` (IN2). */
+  readonly queue: InputQueue
 }
 export interface FoundCall extends FoundTurn {
   readonly call: Call

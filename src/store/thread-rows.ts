@@ -1,4 +1,5 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import { toQueueText } from '../core/queue.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import {
   isHeld,
@@ -20,6 +21,7 @@ import type {
 import { drawMark, markOf } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { AppendResult, NewThread } from './store.ts'
+import { createPathRows, walkPath } from './version-path.ts'
 
 /**
  * All that is stored of one thread, as plain JSON: for stores that keep a thread as one document and not as rows of four
@@ -31,7 +33,11 @@ export interface ThreadRows {
   /** Of the newest commit. */
   readonly mark: string
   /** In order of seq; those that are no longer shown too. */
-  readonly messages: readonly (MessageRow & { readonly retiredSeq: Seq | null })[]
+  readonly messages: readonly (MessageRow & {
+    readonly retiredSeq: Seq | null
+    /** See `PathRow`. */
+    readonly parentSeq: Seq | null
+  })[]
   readonly batches: readonly BatchRow[]
   readonly calls: readonly (StoredCallRow & { readonly seq: Seq })[]
 }
@@ -40,7 +46,17 @@ export interface ThreadRows {
 export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
   const { id, ownerId, title, metadata = {}, at } = wanted
   return {
-    thread: { id, ownerId, title, metadata, createdAt: at, updatedAt: at, seq: 0, activity },
+    thread: {
+      id,
+      ownerId,
+      title,
+      metadata,
+      createdAt: at,
+      updatedAt: at,
+      seq: 0,
+      activity,
+      queue: [],
+    },
     head: newThreadHead(ownerId, drawMark()),
     mark: '',
     messages: [],
@@ -63,7 +79,7 @@ export function applyCommit(
   commit: PlannedCommit,
   clock: CommitClock,
 ): { readonly result: AppendResult; readonly rows: ThreadRows | undefined } {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue, forkedFrom } = commit
   const { threadId: id, create, lease } = append
   const isMade = before === undefined && create !== undefined
   const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
@@ -82,7 +98,15 @@ export function applyCommit(
     rows: {
       ...(size > 0 ? addRows(rows, commit, head.seq) : rows),
       head,
-      thread: { ...thread, ...moved, seq: head.seq, title: title ?? thread.title },
+      thread: {
+        ...thread,
+        ...moved,
+        seq: head.seq,
+        title: title ?? thread.title,
+        // Rows that were written before there was a queue have none.
+        queue: queue ?? thread.queue ?? [],
+        ...(forkedFrom === null ? {} : { forkedFrom }),
+      },
     },
   }
 }
@@ -92,6 +116,11 @@ function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | 
   const shown = new Set<MessageId>()
   for (const { id, retiredSeq } of rows.messages) if (retiredSeq === null) shown.add(id)
   for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  for (const seq of commit.shownMessages) {
+    const id = rows.messages.find((row) => row.seq === seq)?.id
+    if (id === undefined || !shown.has(id)) continue
+    return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+  }
   for (const { id, retiredSeq } of commit.newMessages) {
     if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
     if (retiredSeq === null) shown.add(id)
@@ -109,13 +138,16 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
   const mark = markOf(commit)
   let { messages, batches } = rows
   // Before the new ones come, which may have the same ids.
-  for (const { id, seq, status, snapshot, retiredSeq } of commit.changedMessages) {
-    messages = messages.map((row) => {
-      if (seq === null ? row.id !== id || row.retiredSeq !== null : row.seq !== seq) return row
+  for (const row of commit.changedMessages) {
+    const { id, seq, status, snapshot, retiredSeq, parentSeq, versions } = row
+    messages = messages.map((old) => {
+      if (seq === null ? old.id !== id || old.retiredSeq !== null : old.seq !== seq) return old
       const changed = {
-        ...row,
-        status: status ?? row.status,
-        retiredSeq: row.retiredSeq ?? retiredSeq,
+        ...old,
+        status: status ?? old.status,
+        retiredSeq: old.retiredSeq ?? retiredSeq,
+        parentSeq: retiredSeq === null ? old.parentSeq : parentSeq,
+        versions: versions ?? old.versions,
       }
       if (snapshot === null) return changed
       return { ...changed, body: snapshot.body, bodySeq: snapshot.seq, commitSeq, mark }
@@ -123,6 +155,8 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
     // A turn that has ended is its snapshot: its events are in it.
     if (snapshot !== null) batches = batches.filter(({ turnId }) => turnId !== id)
   }
+  const shown = new Set(commit.shownMessages)
+  messages = messages.map((row) => (shown.has(row.seq) ? { ...row, retiredSeq: null } : row))
   const written = new Set(commit.calls.map(({ callId }) => callId))
   return {
     ...rows,
@@ -206,7 +240,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
     },
     readMessageRows: (threadId, id, mostBytes) =>
       pick(read(threadId), mostBytes, ({ messages }) =>
-        messages.filter((row) => row.id === id).slice(-1),
+        newestOf(messages.filter((row) => row.id === id)),
       ),
     readTurnRows: (id, mostBytes) =>
       pick(findTurn(id), mostBytes, ({ messages }) =>
@@ -219,6 +253,13 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
           turnId === undefined ? row.status === 'running' : row.id === turnId,
         )
       }),
+    async readPath(threadId, target) {
+      const rows = await read(threadId)
+      const path =
+        rows === undefined ? null : walkPath(createPathRows(rows.messages.map(toPathRow)), target)
+      if (rows === undefined || path === null) return null
+      return { ownerId: rows.thread.ownerId, seq: rows.head.seq, ...path }
+    },
     async readPlace(threadId, seq) {
       const rows = await read(threadId)
       if (rows === undefined) return null
@@ -243,11 +284,24 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
   }
 }
 
+/** A document of an older version has neither. */
+const toPathRow = (row: ThreadRows['messages'][number]) => ({
+  ...row,
+  parentSeq: row.parentSeq ?? null,
+})
+
+/** Of several with one id, the one that is shown, or else the newest. */
+const newestOf = (rows: ThreadRows['messages']): ThreadRows['messages'] => {
+  const shown = rows.filter(({ retiredSeq }) => retiredSeq === null)
+  return shown.length > 0 ? shown : rows.slice(-1)
+}
+
 const toRow = ({ thread, head, mark }: ThreadRows): ThreadRow => {
   const ownerId: OwnerId = thread.ownerId
   const { seq, incarnation } = head
   const ofPages = { live: null, newest: null, edge: null }
-  return { threadId: thread.id, ownerId, seq, incarnation, mark, ...ofPages }
+  const queue = toQueueText(thread.queue ?? [])
+  return { threadId: thread.id, ownerId, seq, incarnation, mark, queue, ...ofPages }
 }
 
 /** An output over `mostBytes` stays where it is; its length is told. */

@@ -27,7 +27,8 @@ export interface TurnRow {
  * own, so that they can be queried, and left out of a page when large.
  */
 export function toSnapshot(turn: Turn): string {
-  const { id, seq, lastSeq, createdAt, role, ...body } = turn
+  // Versions are made after its end, so the row has them.
+  const { id, seq, lastSeq, createdAt, role, versions, ...body } = turn
   return JSON.stringify({ ...body, steps: body.steps.map(toStepBody) })
 }
 

@@ -3,6 +3,7 @@ import type { MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { parsePartialJson } from '../core/partial-json.ts'
+import type { MessageVersion } from '../core/versions.ts'
 
 type MessageAdded = Extract<NewThreadEvent, { readonly type: 'message-added' }> & {
   readonly seq: Seq
@@ -15,18 +16,21 @@ export interface UserRow {
   readonly role: string
   readonly at: number
   readonly body: string | null
+  readonly versions: readonly MessageVersion[] | null
 }
 
 /** The event that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
 export function readUserRow(row: UserRow): MessageAdded {
   const body = parsePartialJson(row.body ?? '')
   const { parts, metadata } = isJsonObject(body) ? body : {}
+  const versionOf = row.versions?.filter(({ seq }) => seq < row.seq) ?? []
   return {
     type: 'message-added',
     messageId: row.id,
     role: row.role === 'system' ? 'system' : 'user',
     parts: Array.isArray(parts) ? (parts as readonly Json[]).filter(isUserPart) : [],
     ...(metadata === undefined ? {} : { metadata }),
+    ...(versionOf.length === 0 ? {} : { versionOf }),
     at: row.at,
     seq: row.seq,
   }

@@ -9,9 +9,11 @@ import { importRules } from './http-rules/import-rules.ts'
 import { messageRules } from './http-rules/message-rules.ts'
 import { originRules } from './http-rules/origin-rules.ts'
 import { ownerRules } from './http-rules/owner-rules.ts'
+import { queueRules } from './http-rules/queue-rules.ts'
 import { streamRules } from './http-rules/stream-rules.ts'
 import { threadRules } from './http-rules/thread-rules.ts'
 import { toolCallRules } from './http-rules/tool-call-rules.ts'
+import { versionRules } from './http-rules/version-rules.ts'
 
 /**
  * What a server with the demo model and the demo tools must do, seen from outside: each rule knows
@@ -26,7 +28,9 @@ export const httpRules: readonly HttpRule[] = [
   ...approvalRules,
   ...decisionRules,
   ...chatRules,
+  ...queueRules,
   ...streamRules,
+  ...versionRules,
   ...importRules,
   ...ownerRules,
   ...badInputRules,

@@ -51,7 +51,7 @@ export interface ScriptedModelOptions {
   readonly clock?: Clock
   /** @default 'scripted' */
   readonly modelId?: string
-  /** Called before anything is streamed; may throw as a provider does. */
+  /** Called before anything is streamed; may throw as a provider does. @default nobody is told */
   readonly onCall?: (call: ScriptedCall) => void
 }
 

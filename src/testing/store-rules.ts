@@ -3,6 +3,7 @@ import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
+import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
@@ -10,12 +11,14 @@ import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
 import { retireRules } from './store-rules/retire-rules.ts'
 import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
+import { queueRules } from './store-rules/queue-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
 import { snapshotRules } from './store-rules/snapshot-rules.ts'
 import type { StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
+import { versionRules } from './store-rules/version-rules.ts'
 import { watchRules } from './store-rules/watch-rules.ts'
 
 /**
@@ -34,13 +37,16 @@ export const storeRules: readonly StoreRule[] = [
   ...leaseRules,
   ...runRules,
   ...stopRules,
+  ...queueRules,
   ...snapshotRules,
   ...pageRules,
   ...retireRules,
+  ...versionRules,
   ...rewriteRules,
   ...lazyRules,
   ...byteRules,
   ...changeRules,
   ...historyRules,
   ...watchRules,
+  ...fileRules,
 ]

@@ -1,8 +1,9 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import type { ThreadRecord } from '../core/thread.ts'
+import type { ListedThread } from '../core/thread.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
+import { readHidden } from './export-versions.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
@@ -41,13 +42,13 @@ export async function* exportQuery(store: Store, query: ExportQuery): AsyncGener
   yield* exportThreads(store, [thread], format)
 }
 
-function all({ audit, kind }: Store): AsyncIterable<ThreadRecord> {
+function all({ audit, kind }: Store): AsyncIterable<ListedThread> {
   if (audit !== undefined) return audit.listThreads()
   throw new HoldfastError('bad-request', `The store "${kind}" lists by owner: name one.`)
 }
 
 /** Each once, though threads move to the list's top while it is read. Ends with a look that finds nothing new. */
-async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ThreadRecord> {
+async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ListedThread> {
   const seen = new Set<ThreadId>()
   for (let isNews = true; isNews;) {
     isNews = false
@@ -80,7 +81,7 @@ export async function* exportThread(
 /** The same in the envelope of threads, as JSON text, piece by piece. */
 export async function* exportThreads(
   store: Store,
-  threads: AsyncIterable<ThreadRecord> | Iterable<ThreadRecord>,
+  threads: AsyncIterable<ListedThread> | Iterable<ListedThread>,
   format: ExportFormat,
 ): AsyncGenerator<string> {
   let isFirst = true
@@ -95,10 +96,24 @@ export async function* exportThreads(
       yield `${comma}\n${JSON.stringify(message)}`
       comma = ','
     }
-    yield ']}'
+    yield ']'
+    if (format === 'ui') yield* exportHidden(store, id)
+    yield '}'
     isFirst = false
   }
   yield '\n]}\n'
+}
+
+/** What is not shown of a thread, in a field beside its messages: those who know nothing of it pass it over. */
+async function* exportHidden(store: Store, threadId: ThreadId): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const { message, follows } of readHidden(store, threadId)) {
+    const [shown] = project(message, 'ui')
+    if (shown === undefined) continue
+    yield `${isFirst ? ',"hiddenMessages":[' : ','}\n${JSON.stringify({ ...shown, follows })}`
+    isFirst = false
+  }
+  if (!isFirst) yield ']'
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import { longestTitle } from '../core/thread.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import type { Store } from '../store/store.ts'
 import { createDryStore } from './dry-store.ts'
@@ -31,18 +32,19 @@ export interface ImportOptions {
    * @default 'auto'
    */
   readonly format?: LegacyFormat | 'auto'
-  /** The thread of messages that do not say theirs. */
+  /** The thread of messages that do not say theirs. @default a new one */
   readonly threadId?: string
   /**
    * Writes nothing, and reports what would be. The store that is given is for what is written
    * meanwhile: it is empty, and nobody else's.
+   * @default everything is written
    */
   readonly dryRun?: { readonly scratch: Store }
-  /** The date of what has none. */
+  /** The date of what has none. @default Date.now */
   readonly now?: () => number
-  /** Each problem as it is met. */
+  /** Each problem as it is met. @default they are in the report alone */
   readonly onProblem?: (problem: ImportProblem) => void
-  /** How many messages have been read so far. */
+  /** How many messages have been read so far. @default nobody is told */
   readonly onProgress?: (messages: number) => void
   /**
    * How many problems of each kind the report lists.
@@ -105,6 +107,9 @@ export async function importThreads(
     if (ownerId === null) report.fail(where, 'Its owner is not one that a thread can have.')
     else if (session === null) report.fail(where, isBusy)
     if (session?.renamed !== undefined) report.mend(where, session.renamed)
+    if ((intake.fields.title ?? '').length > longestTitle) {
+      report.mend(where, `The title was cut at ${longestTitle} characters.`)
+    }
     if (session !== null && intake.fields.id === undefined && intake.fields.hasMore === true) {
       report.guess(where, `${isPageAlone} It became ${session.id}.`)
     }

@@ -1,5 +1,6 @@
 import { type MessageId, type OwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
+import { longestTitle } from '../core/thread.ts'
 import {
   createIdKeeper,
   createMessageNamer,
@@ -37,7 +38,8 @@ export async function openSession(
   at: number,
 ): Promise<ThreadSession | null> {
   const wanted = toThreadId(intake)
-  const { title = '', metadata } = intake.fields
+  const { title: given = '', metadata } = intake.fields
+  const title = given.slice(0, longestTitle).toWellFormed()
   const own = metadata === undefined ? {} : { metadata }
   let id = wanted
   let created = await store.createThread({ id, ownerId, title, ...own, at })

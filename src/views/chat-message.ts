@@ -1,5 +1,12 @@
 import type { Json } from '../core/json.ts'
-import { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
+import {
+  isTurn,
+  type Message,
+  type SteeringPart,
+  type Turn,
+  type UserMessage,
+} from '../core/message.ts'
+import { type ShownVersions, versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { answerOf, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
@@ -21,8 +28,22 @@ export interface ChatMessage {
   readonly toolActivity: ToolActivity | null
   /** What a person attached; only where there is something. */
   readonly files?: readonly UserFile[]
+  /** The versions of it and which this one is; only where there are several (VR1). */
+  readonly versions?: ShownVersions
   /** What was shown and is not the answer: attempts that were broken off and made again (AG8). Only where there are any. */
   readonly drafts?: readonly ChatDraft[]
+  /** What a person said while it was made, and joined it (IN3). Only where there is any. */
+  readonly steering?: readonly ChatSteering[]
+}
+
+/** What a person said while a turn ran. */
+export interface ChatSteering {
+  readonly id: string
+  readonly text: string
+  /** The index of the step behind which it joined, as calls have it. */
+  readonly step: number
+  readonly createdAt: string
+  readonly files?: readonly UserFile[]
 }
 
 /** The text of an attempt that was broken off. */
@@ -83,7 +104,7 @@ function projectUserMessage(message: UserMessage): ChatMessage {
       createdAt: toIsoDate(message.createdAt),
       toolActivity: null,
     },
-    { files: files.length === 0 ? undefined : files },
+    { files: files.length === 0 ? undefined : files, versions: versionsOf(message) },
   )
 }
 
@@ -94,7 +115,11 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
     const text = isBrokenAttempt(step) ? stepTextOf(step) : ''
     return text === '' ? [] : [{ text, attempt: 'abandoned', step: step.index }]
   })
-  if (isComplete && content === '' && toolCalls.length === 0 && drafts.length === 0) return null
+  const steering = turn.steps.flatMap((step) =>
+    step.parts.flatMap((part) => (part.type === 'steering' ? [toSteering(part, step.index)] : [])),
+  )
+  const isEmpty = drafts.length + steering.length + toolCalls.length === 0
+  if (isComplete && content === '' && isEmpty) return null
   return withDefined(
     {
       id: turn.id,
@@ -104,7 +129,19 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
       createdAt: toIsoDate(turn.createdAt),
       toolActivity: toActivity(turn, toolCalls),
     } as const,
-    { drafts: drafts.length === 0 ? undefined : drafts },
+    {
+      drafts: drafts.length === 0 ? undefined : drafts,
+      steering: steering.length === 0 ? undefined : steering,
+      versions: versionsOf(turn),
+    },
+  )
+}
+
+function toSteering(part: SteeringPart, step: number): ChatSteering {
+  const files = userFilesOf(part)
+  return withDefined(
+    { id: part.id, text: userTextOf(part), step, createdAt: toIsoDate(part.at) },
+    { files: files.length === 0 ? undefined : files },
   )
 }
 

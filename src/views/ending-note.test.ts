@@ -11,8 +11,14 @@ const endings: readonly (readonly [TurnEnding, string | null, boolean])[] = [
   [{ kind: 'no-answer' }, 'The model gave no answer.', true],
   [{ kind: 'interrupted' }, 'The answer was broken off before it was complete.', true],
   [{ kind: 'failed', error: { code: 'x', message: 'Overloaded.' } }, 'Overloaded.', false],
+  // Made anew, what it has done already would be done again.
+  [{ kind: 'failed', error: { code: 'agent-failed', message: 'No.' } }, 'No.', true],
+  [{ kind: 'failed', error: { code: 'crash-loop', message: 'Again.' } }, 'Again.', true],
 ]
 
-test.each(endings)('[ST6] a turn that ended as %o says so', (ending, message, canContinue) => {
-  expect(endingNoteOf(ending)).toEqual(message === null ? null : { message, canContinue })
-})
+test.each(endings)(
+  '[ST6 AG1 AG7] a turn that ended as %o says so',
+  (ending, message, canContinue) => {
+    expect(endingNoteOf(ending)).toEqual(message === null ? null : { message, canContinue })
+  },
+)

@@ -26,12 +26,18 @@ export function endingNoteOf(ending: TurnEnding): EndingNote | null {
     case 'failed':
       return {
         message: ending.error.message.trim() || 'The answer failed, and no reason was given.',
-        canContinue: false,
+        canContinue: isOursToMend(ending.error.code),
       }
     default:
       return assertNever(ending)
   }
 }
+
+/**
+ * What failed is the server's: its agent, or a process that died again and again. What the turn has done stands, and would be
+ * done a second time if it were made anew (AG1, AG7).
+ */
+const isOursToMend = (code: string): boolean => code === 'agent-failed' || code === 'crash-loop'
 
 function cutOffText(limit: AnswerLimit | undefined): string {
   if (limit === undefined) return 'The answer reached its length limit and was cut off.'

@@ -1,6 +1,12 @@
 import { type Call, isOpenCall } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
-import { isTurn, type Message, type Turn, type UserMessage } from '../core/message.ts'
+import {
+  isTurn,
+  type Message,
+  type SteeringPart,
+  type Turn,
+  type UserMessage,
+} from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
 import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
@@ -47,7 +53,7 @@ export interface PlacedRow {
   readonly row: EntityRow
   /** The index of its step. */
   readonly step: number
-  /** In its step: 0 for what the step said, then one for each of its calls. */
+  /** In its step: 0 for what the step said, then one for each of its calls, then what joined behind it. */
   readonly place: number
 }
 
@@ -94,10 +100,20 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
   let number = 0
   for (const [index, step] of turn.steps.entries()) {
     const content = stepTextOf(step)
-    if (content === '' && !hasCalls(step)) continue
     const calls = step.parts.flatMap((part) =>
       part.type === 'call' ? [toKnownCall(part, turn)] : [],
     )
+    const joined = step.parts
+      .filter((part) => part.type === 'steering')
+      .map((part, at) => ({
+        row: projectSteering(part, turn),
+        step: index,
+        place: 1 + calls.length + at,
+      }))
+    if (content === '' && !hasCalls(step)) {
+      rows.push(...joined)
+      continue
+    }
     const said: EntityRow = {
       id: `${turn.id}:${number++}`,
       messageId: turn.id,
@@ -125,8 +141,25 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
       }
       rows.push({ row: result, step: index, place: 1 + at })
     }
+    rows.push(...joined)
   }
   return rows
+}
+
+function projectSteering(part: SteeringPart, turn: Turn): EntityRow {
+  const files = userFilesOf(part)
+  return withDefined(
+    {
+      id: part.id,
+      messageId: turn.id,
+      entity: 'USER',
+      content: userTextOf(part),
+      toolCalls: [],
+      isComplete: true,
+      creationDate: toIsoDate(part.at),
+    } as const,
+    { files: files.length === 0 ? undefined : files },
+  )
 }
 
 const projectCall = (call: Call): EntityToolCall => ({

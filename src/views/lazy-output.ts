@@ -5,6 +5,7 @@ import type { Json } from '../core/json.ts'
 export type LazyHref = (call: Call) => string
 
 export interface LazyOptions {
+  /** Where a result that was left out can be fetched. @default it says how long it is, and not where */
   readonly lazyHref?: LazyHref
 }
 

@@ -4,6 +4,7 @@ import {
   callsOf,
   isTurn,
   type Message,
+  type Step,
   type Turn,
   type UserMessage,
   type UserPart,
@@ -97,7 +98,10 @@ function addTurn(
       (call) => call.resultStep === step.index && isCallTold(turn, call),
     )
     const projected = projectPromptStep(step, { ...options, idOf, late, isAwaited })
-    if (projected === null) continue
+    if (projected === null) {
+      addSteering(prompt, step)
+      continue
+    }
     const before = prompt.at(-1)?.role
     isPending = projected.isPending
     // What the model was sent when it went on after text of its own; said again, it is the same prompt.
@@ -108,8 +112,16 @@ function addTurn(
     }
     prompt.push({ role: 'assistant', content: projected.content })
     if (projected.results.length > 0) prompt.push({ role: 'tool', content: projected.results })
+    addSteering(prompt, step)
   }
   return isPending
+}
+
+/** What joined behind a step was said to the model there, and is in every later prompt (IN3). */
+function addSteering(prompt: ModelMessage[], step: Step): void {
+  const parts = step.parts.flatMap((part) => (part.type === 'steering' ? part.parts : []))
+  const told = parts.flatMap(toPromptPart)
+  if (told.length > 0) addUserParts(prompt, told)
 }
 
 /** Of a step that broke off the provider's own calls are not told, and so no results of them. */

@@ -58,7 +58,7 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
         const output = projectPromptOutput(part, options.maxOutputChars)
         results.push({ type: 'tool-result', ...named, output })
       }
-    } else if (step.status !== 'abandoned') {
+    } else if (step.status !== 'abandoned' && part.type !== 'steering') {
       const said = saidPart(part, isWhole)
       if (said !== null) content.push(said)
     }

@@ -1,23 +1,34 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn } from '../core/message.ts'
+import { versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toClientJson } from './client-json.ts'
 
 /**
- * The metadata of a message as every view shows it: a turn's choices stand in it under their name (AG2), and which models failed
- * and were replaced (AG5), unless the host stored something there that is no object.
+ * The metadata of a message as every view shows it: the versions of a message that has siblings stand in it (VR1), a turn's
+ * choices under their name (AG2), and which models failed and were replaced (AG5), unless somebody stored something there
+ * that is no object.
  */
 export function shownMetadata(message: Message): Json | undefined {
   const metadata = message.metadata ?? undefined
-  if (!isTurn(message)) return toClientJson(metadata)
-  const failures = modelFailuresOf(message)
-  const modelFailures = failures.length === 0 ? undefined : failures
-  const { choices } = message
-  const isOpen = metadata === undefined || isJsonObject(metadata)
-  if (!isOpen || (choices === undefined && modelFailures === undefined)) {
-    return toClientJson(metadata)
+  if (metadata !== undefined && !isJsonObject(metadata)) return toClientJson(metadata)
+  const versions = versionsOf(message)
+  const failures = isTurn(message) ? modelFailuresOf(message) : []
+  const added = {
+    choices: isTurn(message) ? message.choices : undefined,
+    modelFailures: failures.length === 0 ? undefined : failures,
+    versions: versions === undefined ? undefined : { ids: versions.ids, shown: versions.shown },
   }
-  return toClientJson(withDefined({ ...metadata }, { choices, modelFailures }))
+  const isPlain = Object.values(added).every((value) => value === undefined)
+  return toClientJson(isPlain ? metadata : withDefined({ ...metadata }, added))
+}
+
+/** What a client sends back with its message is not its own to say: the ledger knows the versions (VR1). */
+export function withoutVersions(metadata: Json | undefined): Json | undefined {
+  if (!isJsonObject(metadata) || !isJsonObject(metadata.versions)) return metadata
+  const { versions, ...rest } = metadata
+  if (!Array.isArray(versions.ids) || typeof versions.shown !== 'string') return metadata
+  return Object.keys(rest).length === 0 ? undefined : rest
 }
 
 /** Metadata that was not there when the turn began. */

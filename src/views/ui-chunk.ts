@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../core/json.ts'
 import type { FinishReason } from '../core/usage.ts'
 import type { UiNotePart } from './ui-note-part.ts'
-import type { UiItemPart } from './ui-part.ts'
+import type { UiItemPart, UiSteeringPart } from './ui-part.ts'
 
 interface UiToolHead {
   readonly toolCallId: string
@@ -81,4 +81,5 @@ export type UiChunk =
   | UiToolChunk
   /** What arrives whole is the same in a message and in a stream. */
   | UiItemPart
+  | UiSteeringPart
   | UiNotePart

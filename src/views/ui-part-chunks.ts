@@ -3,7 +3,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { toKnownCall } from './known-call.ts'
 import { sameJson } from './same-json.ts'
 import type { UiChunk, UiTextChunk } from './ui-chunk.ts'
-import { projectItemPart, projectTextPart, type UiOptions } from './ui-part.ts'
+import { projectItemPart, projectSteeringPart, projectTextPart, type UiOptions } from './ui-part.ts'
 import { toolChunks } from './ui-tool-chunks.ts'
 import { vocabularyOf } from './ui-vocabulary.ts'
 
@@ -30,6 +30,8 @@ export function partChunks(
       const { lazyHref } = options
       return toolChunks(call, toKnownCall(part, turn), { vocabulary, lazyHref, isInLastStep })
     }
+    case 'steering':
+      return before === undefined ? [projectSteeringPart(part, vocabulary)] : []
     default: {
       const item = projectItemPart(part, vocabulary)
       if (item === null) return []

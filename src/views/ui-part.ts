@@ -1,6 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import type { ItemPart, Part, TextPart, Turn } from '../core/message.ts'
+import type { ItemPart, Part, SteeringPart, TextPart, Turn, UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toClientJson } from './client-json.ts'
 import { toKnownCall } from './known-call.ts'
@@ -33,7 +33,21 @@ export type UiItemPart =
   | Exclude<ItemPart, { readonly type: 'data' }>
   | { readonly type: `data-${string}`; readonly id?: string; readonly data: Json }
 
-export type UiPart = { readonly type: 'step-start' } | UiTextPart | UiToolPart | UiItemPart
+/** What a person said while the turn ran (IN3): in AI SDK 7 a part of its own, before that one of data. */
+export type UiSteeringPart =
+  | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UserPart[] }
+  | {
+      readonly type: 'data-steering'
+      readonly id: string
+      readonly data: { readonly id: string; readonly parts: readonly UserPart[] }
+    }
+
+export type UiPart =
+  | { readonly type: 'step-start' }
+  | UiTextPart
+  | UiToolPart
+  | UiItemPart
+  | UiSteeringPart
 
 /** Null for what a client of the version has no part for. */
 export function projectUiPart(
@@ -50,6 +64,8 @@ export function projectUiPart(
       const tool = projectToolPart(toKnownCall(part, turn), vocabulary, options.lazyHref)
       return options.toolNames === 'include' ? { ...tool, toolName: part.name } : tool
     }
+    case 'steering':
+      return projectSteeringPart(part, vocabulary)
     default:
       return projectItemPart(part, vocabulary)
   }
@@ -63,6 +79,15 @@ export function projectTextPart(part: TextPart): UiTextPart {
   return part.type === 'text'
     ? { type: 'text', ...base }
     : { type: 'reasoning', id: part.block, ...base }
+}
+
+export function projectSteeringPart(
+  { id, parts }: SteeringPart,
+  { steering }: UiVocabulary,
+): UiSteeringPart {
+  return steering
+    ? { type: 'steering-message', id, parts }
+    : { type: 'data-steering', id, data: { id, parts } }
 }
 
 export function projectItemPart(

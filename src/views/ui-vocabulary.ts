@@ -12,13 +12,15 @@ export interface UiVocabulary {
   readonly extras: boolean
   /** `reasoning-file` and `custom`. */
   readonly newItems: boolean
+  /** `steering-message`, from 7.0.163 on. */
+  readonly steering: boolean
 }
 
 const vocabularies: Readonly<Record<SdkVersion | 'any', UiVocabulary>> = {
-  any: { approvals: 'requests-while-waiting', extras: false, newItems: false },
-  5: { approvals: 'none', extras: false, newItems: false },
-  6: { approvals: 'requests', extras: true, newItems: false },
-  7: { approvals: 'requests-and-responses', extras: true, newItems: true },
+  any: { approvals: 'requests-while-waiting', extras: false, newItems: false, steering: false },
+  5: { approvals: 'none', extras: false, newItems: false, steering: false },
+  6: { approvals: 'requests', extras: true, newItems: false, steering: false },
+  7: { approvals: 'requests-and-responses', extras: true, newItems: true, steering: true },
 }
 
 /** Without a version: what every client from 5.0.92 on accepts, and approvals while a call waits. */

@@ -3,10 +3,10 @@ import type { UserMessage, UserPart } from '../core/message.ts'
 export type UserFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
 
 /** The words of a message that a person wrote, for formats with one text per message. */
-export const userTextOf = (message: UserMessage): string =>
+export const userTextOf = (message: Pick<UserMessage, 'parts'>): string =>
   message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 
-export const userFilesOf = (message: UserMessage): readonly UserFile[] =>
+export const userFilesOf = (message: Pick<UserMessage, 'parts'>): readonly UserFile[] =>
   message.parts.flatMap((part) => {
     if (part.type !== 'file') return []
     const { type, ...file } = part

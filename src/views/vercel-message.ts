@@ -47,6 +47,8 @@ export type VercelAnnotation =
   | { readonly messageId: string; readonly isComplete: boolean }
   /** The text part with this index is of an attempt that was broken off and made again (AG8). */
   | { readonly part: number; readonly attempt: Attempt }
+  /** What a person said behind the step with this index, while the turn ran (IN3). */
+  | { readonly steering: string; readonly step: number; readonly text: string }
 
 /** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
 export function projectVercelMessage(
@@ -77,12 +79,13 @@ function projectUserMessage(message: UserMessage): VercelMessage {
  */
 export function projectVercelAnnotations(turn: Turn): readonly VercelAnnotation[] {
   const calls = [...callsOf(turn)].map((call) => annotateCall(toKnownCall(call, turn)))
+  const steering = turn.steps.flatMap(annotateSteering)
   const hasAttempts = turn.steps.some(isBrokenAttempt)
-  if (turn.progress.status === 'running' && !hasAttempts) return calls
+  if (turn.progress.status === 'running' && !hasAttempts) return [...calls, ...steering]
   const message = projectTurn(turn, {})
   const attempts = message?.annotations?.filter((annotation) => 'attempt' in annotation) ?? []
   const isAtRest = turn.progress.status !== 'running' && message !== null
-  return [...calls, ...attempts, ...(isAtRest ? [annotateTurn(turn)] : [])]
+  return [...calls, ...steering, ...attempts, ...(isAtRest ? [annotateTurn(turn)] : [])]
 }
 
 const annotateCall = (call: Call): VercelAnnotation => ({
@@ -91,6 +94,11 @@ const annotateCall = (call: Call): VercelAnnotation => ({
   isComplete: isCallComplete(call),
   ...errorMarkOf(call),
 })
+
+const annotateSteering = ({ parts, index }: Step): readonly VercelAnnotation[] =>
+  parts.flatMap((part) =>
+    part.type === 'steering' ? [{ steering: part.id, step: index, text: userTextOf(part) }] : [],
+  )
 
 const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({
   messageId,
@@ -112,6 +120,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     }
     if (text !== '') parts.push({ type: 'text', text })
     addCalls(step, turn, lazyHref, parts, annotations)
+    annotations.push(...annotateSteering(step))
   }
   if (parts.length === 0) return null
   return {

@@ -61,6 +61,7 @@ export function projectExtraPart(part: Part): readonly VercelPart[] {
     case 'reasoning-file':
     case 'custom':
     case 'data':
+    case 'steering':
       return []
     default:
       // A part of a newer version (FD7).

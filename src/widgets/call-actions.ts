@@ -23,6 +23,8 @@ export interface CallActions {
   readonly loadResult?: (callId: string) => Promise<Json>
   /** The JSON Schema of a tool's arguments. Without it the form shows the arguments that are there. */
   readonly readSchema?: (tool: string) => Promise<JsonObject | undefined>
+  /** Whether a tool may be run again without harm. Without it none is taken to be (VR3). */
+  readonly isRepeatable?: (tool: string) => Promise<boolean>
 }
 
 const CallActionsContext = createContext<CallActions>({})

@@ -3,6 +3,12 @@ import { savingNoteOf } from '../views/saving-note.ts'
 import { errorTextOf } from '../views/wording.ts'
 import type { Strings } from './strings.ts'
 
+const formatBytes = (bytes: number): string => {
+  if (bytes < 1_000) return `${bytes} B`
+  const [unit, size] = bytes < 1_000_000 ? ['kB', bytes / 1_000] : ['MB', bytes / 1_000_000]
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
+}
+
 const everythingIsSaved = 'Everything above is saved.'
 
 /** What the widgets say without a `<StringsProvider>`. */
@@ -24,6 +30,12 @@ export const englishStrings: Strings = {
   step: (number) => `Step ${number}`,
   reasoning: 'Reasoning',
   sources: 'Sources',
+  attach: 'Attach files',
+  dropFiles: 'Drop files to attach them',
+  attachments: 'Attached files',
+  removeFile: (name) => `Remove ${name}`,
+  retryFile: (name) => `Try ${name} again`,
+  fileSize: (bytes) => formatBytes(bytes),
   file: 'File',
   table: 'Table',
   task: 'Task',
@@ -80,8 +92,30 @@ export const englishStrings: Strings = {
   messages: 'Messages',
   send: 'Send',
   stop: 'Stop',
+  sendNext: 'Send next',
+  steer: 'Send now, into the answer',
+  queue: 'Messages that wait',
+  waitingInputs: (count) =>
+    count === 1 ? '1 message waits for its turn.' : `${count} messages wait for their turn.`,
+  heldBack: (count) =>
+    count === 1
+      ? 'Stopped. 1 message was held back.'
+      : `Stopped. ${count} messages were held back.`,
+  sendNow: 'Send now',
+  inputMode: { steer: 'joins at the next step', interrupt: 'interrupts' },
+  editQueued: 'Edit message',
+  saveQueued: 'Save',
+  moveUp: 'Move up',
+  moveDown: 'Move down',
+  withdraw: 'Remove',
   continue: 'Continue',
   regenerate: 'Regenerate',
+  versions: 'Versions',
+  versionOf: (number, total) => `Version ${number} of ${total}`,
+  previousVersion: 'Previous version',
+  nextVersion: 'Next version',
+  staysDone: (tools) => `These stay done: ${tools}. Going back does not undo them.`,
+  fork: 'Fork',
   edit: 'Edit',
   save: 'Save and send',
   cancel: 'Cancel',

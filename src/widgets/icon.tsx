@@ -25,6 +25,9 @@ export type IconName =
   | 'chart'
   | 'code'
   | 'download'
+  | 'fork'
+  | 'attach'
+  | 'file'
 
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
 const paths: Readonly<Record<IconName, string>> = {
@@ -52,6 +55,10 @@ const paths: Readonly<Record<IconName, string>> = {
   refresh: 'M13 8a5 5 0 1 1-1.500-3.600M13 2.500v3h-3',
   chart: 'M2.500 2.500v11h11M4.500 10.500 7.500 7l2.500 2 3.500-4.500',
   code: 'M5.500 4.500 2 8l3.500 3.500M10.500 4.500 14 8l-3.500 3.500',
+  fork: 'M4.500 3v10M4.500 8c4 0 6.500-1 6.500-4.500M9 5l2-2 2 2',
+  attach:
+    'M12.500 7.200 8 11.700a3 3 0 0 1-4.200-4.200l5.300-5.300a2 2 0 0 1 2.800 2.800L6.600 10.300a1 1 0 0 1-1.400-1.400l4.500-4.500',
+  file: 'M4 1.800h5l3 3v9.400H4zM9 1.800v3h3',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 

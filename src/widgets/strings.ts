@@ -38,6 +38,18 @@ export interface Strings {
   readonly reasoning: string
   /** The name of the list of sources. */
   readonly sources: string
+  /** The button that attaches files to a message. */
+  readonly attach: string
+  /** What is said where files can be dropped. */
+  readonly dropFiles: string
+  /** The name of the list of what is attached. */
+  readonly attachments: string
+  /** The button that takes a file out of the message, or ends its upload. */
+  readonly removeFile: (name: string) => string
+  /** The button that sends a file again that could not be sent. */
+  readonly retryFile: (name: string) => string
+  /** How large a file is. */
+  readonly fileSize: (bytes: number) => string
   /** A file without a name; its media type follows. */
   readonly file: string
   /** The name of a table in an answer, for screen readers. */
@@ -114,10 +126,46 @@ export interface Strings {
   readonly send: string
   /** The button that ends a turn that runs or waits. */
   readonly stop: string
+  /** The button that sends a message while a turn runs: it is answered after that. */
+  readonly sendNext: string
+  /** The button that sends a message into the turn that runs. */
+  readonly steer: string
+  /** The name of the list of messages that wait for their turn, for screen readers. */
+  readonly queue: string
+  /** Above the messages that wait for their turn. */
+  readonly waitingInputs: (count: number) => string
+  /** Above messages that a stop held back. */
+  readonly heldBack: (count: number) => string
+  /** The button that sends on what a stop held back. */
+  readonly sendNow: string
+  /** How a message that waits meets the turn that runs, where it does not wait for its own. */
+  readonly inputMode: Readonly<Record<'steer' | 'interrupt', string>>
+  /** The button that edits a message that waits, and the name of its field. */
+  readonly editQueued: string
+  /** The button that keeps an edited message that waits. */
+  readonly saveQueued: string
+  /** The button that puts a message that waits before the one above it. */
+  readonly moveUp: string
+  /** The button that puts a message that waits behind the one below it. */
+  readonly moveDown: string
+  /** The button that takes back a message that waits. */
+  readonly withdraw: string
   /** The button that goes on with a turn that was broken off or ran out of steps. */
   readonly continue: string
   /** The button that answers again. */
   readonly regenerate: string
+  /** The name of what shows which version of a message there is, for screen readers. */
+  readonly versions: string
+  /** Which version is shown, for screen readers; counted from 1. */
+  readonly versionOf: (number: number, total: number) => string
+  /** The button that shows the version before. */
+  readonly previousVersion: string
+  /** The button that shows the version after. */
+  readonly nextVersion: string
+  /** What going back did not undo; `tools` are their names. */
+  readonly staysDone: (tools: string) => string
+  /** The button that makes a thread of its own from the messages up to here. */
+  readonly fork: string
   /** The button that edits a message, and the name of its field. */
   readonly edit: string
   /** The button that sends an edited message. */

@@ -7,6 +7,8 @@ export interface CurrentThread {
   readonly threadId: string
   /** What can be done with it, such as `send` and `stop`. */
   readonly client: ThreadClient
+  /** Opens a thread that was made from this one. Without it there is no button for that. */
+  readonly onFork?: ((threadId: string) => void) | undefined
 }
 
 /** Must stay the same object while text streams, or each delta would draw every widget below anew. */

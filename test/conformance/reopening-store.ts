@@ -30,6 +30,7 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     readChanges: async (query) => (await reopened()).readChanges(query),
     readPlace: async (threadId, seq) =>
       (await (await reopened()).readPlace?.(threadId, seq)) ?? null,
+    readPath: async (...asked) => (await reopened()).readPath(...asked),
     readMessage: async (...asked) => (await reopened()).readMessage(...asked),
     findTurn: async (...asked) => (await reopened()).findTurn(...asked),
     readCall: async (...asked) => (await reopened()).readCall(...asked),

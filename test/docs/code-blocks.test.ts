@@ -35,11 +35,17 @@ export const holdfast = createHoldfast({ store: memory(), model: demoModel() })
 const express = `
 declare module 'express' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
-  type Middleware = (incoming: IncomingMessage, outgoing: ServerResponse) => void
-  export default function express(): {
-    use(path: string, middleware: Middleware): void
+  type Middleware = (incoming: IncomingMessage, outgoing: ServerResponse, next: () => void) => void
+  function express(): {
+    use(path: string | Middleware, middleware?: Middleware): void
     listen(port: number): void
   }
+  namespace express {
+    type Request = IncomingMessage
+    type Response = ServerResponse
+    function json(): Middleware
+  }
+  export default express
 }
 `
 

@@ -9,7 +9,17 @@ const everything = [...sources.values()].join('\n')
 const helpOf = (command: string): string | undefined =>
   /help: `([\s\S]*?)`,\n/.exec(sources.get(`src/cli/${command}.ts`) ?? '')?.[1]
 
-const npmsOwn = new Set(['install', 'ci', 'test', 'start', 'run', 'pack', 'publish', 'version'])
+const npmsOwn = new Set([
+  'init',
+  'install',
+  'ci',
+  'test',
+  'start',
+  'run',
+  'pack',
+  'publish',
+  'version',
+])
 
 /** What a page tells people to type and is not there, each with its place. */
 export function findCommandProblems(blocks: readonly CodeBlock[]): readonly string[] {

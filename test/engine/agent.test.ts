@@ -118,7 +118,7 @@ describe('an agent that cannot be had', () => {
     await holdfast.settled()
     expect((await last()).progress).toMatchObject({ ending: { error: { code: 'agent-failed' } } })
     await send('again')
-    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect((await last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
   })
 

@@ -85,7 +85,7 @@ describe('the lease', () => {
     const store = memory()
     const here = await startLongRun(store)
     const there = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
-    expect(await there.stop(here.threadId)).toEqual({ kind: 'stopped' })
+    expect(await there.stop(here.threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect((await here.last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
     await there.close()
   })

@@ -8,6 +8,7 @@ import { planTurnEnd } from '../../src/core/plan-turn-end.ts'
 import { planRecovery } from '../../src/engine/plan-recovery.ts'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
+import { failingStore } from '../support/failing-store.ts'
 import { createFixture, gate } from './fixture.ts'
 
 /** The clock of a machine that was asleep, or was set: it jumps, and nobody died. */
@@ -34,7 +35,7 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     const script = [{ call: 'charge', input: {} }]
     const fixture = await createFixture(
       ({ prompt }) => (prompt.at(-1)?.role === 'tool' ? [{ text: 'Charged.' }] : script),
-      { store, tools: { charge } },
+      { store, tools: { charge }, whenBusy: 'reject' },
     )
     const { holdfast, log } = fixture
     onTestFinished(async () => {
@@ -55,6 +56,34 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'succeeded' }])
     expect(log.filter(({ type }) => type === 'turn-lost')).toEqual([])
+  })
+})
+
+describe.each(Object.entries(stores))('a run that its own process gave up, on %s', (_, open) => {
+  it('[CR2 CR5] is taken up again by that process, whatever a clock says of its lease', async () => {
+    let jump = hour
+    const store = failingStore(open(() => Date.now() + jump))
+    const fixture = await createFixture(
+      ({ prompt }) =>
+        prompt.length > 1 ? [{ text: ' on' }] : [{ text: 'carried' }, { waitMs: 1 }, { text: '.' }],
+      { store },
+    )
+    const { holdfast, log } = fixture
+    onTestFinished(async () => {
+      await holdfast.close()
+      await store.close()
+    })
+    await fixture.say('go')
+    store.failing = true
+    await holdfast.settled()
+    expect(log.filter(({ type }) => type === 'turn-lost')).toHaveLength(1)
+    store.failing = false
+    // The lease was taken while the clock was wrong: by the right one it binds for an hour.
+    jump = 0
+    expect(await holdfast.recover()).toBe(1)
+    await holdfast.settled()
+    expect((await fixture.last()).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(await holdfast.recover()).toBe(0)
   })
 })
 
@@ -150,6 +179,11 @@ it('[CR2] looks for runs whose process died when it starts, not after the first 
     leaseMs: 3_600_000,
   })
   await first.say('go')
+  // What it still writes would be in the way of the look, and there is only one.
+  await first.until(({ messages }) => {
+    const turn = messages.at(-1)
+    return turn?.role === 'assistant' && turn.steps.some(({ parts }) => parts.length > 0)
+  })
   const holdfast = createHoldfast({
     store,
     model: scriptedModel(() => [{ text: 'carried on' }]),

@@ -1,6 +1,20 @@
 import { tool } from 'ai'
-import { callsOf, type CallId, type Holdfast, type Turn } from 'holdfast'
-import { describe, expect, it } from 'vitest'
+import {
+  callsOf,
+  type CallId,
+  createHoldfast,
+  type Holdfast,
+  memory,
+  type MessageId,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Store,
+  type ThreadId,
+  type Turn,
+} from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { crash, lastTurn } from './crash.ts'
 import { gate } from './fixture.ts'
@@ -82,8 +96,8 @@ describe('after a crash', () => {
     const { log, crashed } = charge()
     const { turn, holdfast, store, threadId } = await crashed()
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'resolution' })
-    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
-    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle', held: 0 })
     const after = await lastTurn(store)
     expect(after.progress).toMatchObject({ ending: { kind: 'stopped' } })
     expect([...callsOf(after)]).toMatchObject([{ state: 'unknown', cause: 'crashed' }])
@@ -182,5 +196,52 @@ describe('after a crash', () => {
       { state: 'failed', cause: 'unknown-tool' },
     ])
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
+})
+
+describe('a dead run that cannot be taken over now', () => {
+  it('[CR2 OP7] keeps nobody from taking over the others', async () => {
+    const shared = memory({ isAlive: (holder) => holder !== 'dead' })
+    const first = createHoldfast({
+      store: shared,
+      model: scriptedModel(() => [{ waitMs: 3_600_000 }]),
+      holder: 'dead',
+      leaseMs: 3_600_000,
+      recoverEveryMs: 0,
+    })
+    const ids = ['one', 'two', 'three'].map((name) => parseThreadId(name))
+    const started = new Map<ThreadId, MessageId>()
+    for (const threadId of ids) {
+      const sent = await first.send({
+        threadId,
+        message: { id: parseMessageId('message'), parts: [{ type: 'text', text: 'go' }] },
+        create: { ownerId: parseOwnerId('owner'), title: '' },
+      })
+      if (sent.kind === 'started') started.set(threadId, sent.turnId)
+    }
+    const [blocked, ...free] = ids
+    const store: Store = {
+      ...shared,
+      async findTurn(turnId, results) {
+        if (turnId === started.get(blocked!)) throw new Error('Its row is locked.')
+        return shared.findTurn(turnId, results)
+      },
+    }
+    const second = createHoldfast({
+      store,
+      model: scriptedModel(() => [{ text: 'carried on' }]),
+      recoverEveryMs: 0,
+    })
+    onTestFinished(async () => {
+      await second.close()
+      await first.close()
+    })
+    // Whoever asked is told of it.
+    await expect(second.recover()).rejects.toThrow('locked')
+    await second.settled()
+    for (const threadId of free) {
+      expect((await lastTurn(shared, threadId)).progress).toMatchObject({ status: 'ended' })
+    }
+    expect((await lastTurn(shared, blocked)).progress).toMatchObject({ status: 'running' })
   })
 })

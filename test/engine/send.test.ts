@@ -14,8 +14,10 @@ const answer = (turn: Turn) =>
   turn.steps.flatMap(({ parts }) => parts).map((part) => ('text' in part ? part.text : ''))
 
 describe('sending', () => {
-  it('[RS5] gives a second message 409 while a run is active, and does not store it', async () => {
-    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
+  it('[RS5] with `reject` refuses a second message while a run is active, and does not store it', async () => {
+    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }], {
+      whenBusy: 'reject',
+    })
     const first = await fixture.say('one')
     expect(first.kind).toBe('started')
     const second = await fixture.say('two')
@@ -67,7 +69,9 @@ describe('sending', () => {
   })
 
   it('[RS5] starts one run of two that are sent at once', async () => {
-    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }])
+    const fixture = await createFixture(() => [{ text: 'a' }, { waitMs: 60_000 }], {
+      whenBusy: 'reject',
+    })
     const results = await Promise.all([fixture.say('one'), fixture.say('two')])
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(['run-active', 'started'])
     expect(await fixture.messages()).toHaveLength(2)

@@ -31,11 +31,11 @@ describe('stop of a turn that waits', () => {
   it('[ST1a] ends the waiting for an approval, once; the next message works and the model is told', async () => {
     const fixture = await start()
     const { holdfast, threadId } = fixture
-    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     const turn = await fixture.last()
     expect(ended(turn)).toBe('stopped')
     expect([...callsOf(turn)]).toMatchObject([{ state: 'stopped', cause: 'stopped' }])
-    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle' })
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle', held: 0 })
     expect(ended(await fixture.ask('and now?'))).toBe('completed')
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt)).toContain(
       'The user stopped this call. It did not run and had no effect.',
@@ -56,7 +56,7 @@ describe('stop of a turn that waits', () => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && ended(turn) === 'stopped'
     })
-    expect(await other.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await other.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect(statesOf((await seen).messages.at(-1) as Turn)).toEqual(['stopped'])
   })
 
@@ -99,7 +99,7 @@ describe('stop of a turn that waits', () => {
   it('[ST1a] ends the waiting for the client’s own tool', async () => {
     const fixture = await start(() => [{ call: 'quiz', input: { question: 'Why?' } }])
     expect(fixture.turn.progress).toEqual({ status: 'waiting', waitingFor: 'client' })
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped' })
+    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect(statesOf(await fixture.last())).toEqual(['stopped'])
   })
 

@@ -73,7 +73,7 @@ describe('what people write for streamText', () => {
     expect(endingOf(await ask('go'))).toBe('failed')
   })
 
-  it('[AG4] prepareStep says what a step is sent, that step alone', async () => {
+  it('[AG4] prepareStep says what a step is sent: its settings for that step, its instructions from there on', async () => {
     const seen: unknown[] = []
     const script: Script = ({ index }) => (index === 0 ? [call('look')] : [{ text: 'Done.' }])
     const { ask, sent } = await open(script, {
@@ -94,7 +94,7 @@ describe('what people write for streamText', () => {
     expect(sent.map(namesIn)).toEqual([['look'], ['look', 'blink', 'wink']])
     expect(sent.map(({ temperature }) => temperature)).toEqual([1, 0.5])
     expect(sent.map(({ toolChoice }) => toolChoice?.type)).toEqual(['required', 'auto'])
-    expect(sent.map(({ prompt }) => prompt[0]?.content)).toEqual(['Look.', 'Be kind.'])
+    expect(sent.map(({ prompt }) => prompt[0]?.content)).toEqual(['Look.', 'Look.'])
   })
 
   it('[AG4] prepareStep may give another model and other messages, once for a step that is tried again', async () => {

@@ -101,13 +101,13 @@ describe('ends', () => {
     )
     await fixture.say('go')
     await begun.opened
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped' })
+    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect(await told.opened).toBe(true)
     const turn = await fixture.last()
     expect(turn.progress).toMatchObject({ ending: { kind: 'stopped' } })
     expect(textOf(turn)).toEqual(['Working'])
     expect([...callsOf(turn)]).toMatchObject([{ state: 'stopped', cause: 'stopped' }])
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle' })
+    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle', held: 0 })
     expect((await fixture.ask('again')).progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 
@@ -123,13 +123,13 @@ describe('ends', () => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && textOf(turn).join('').includes('two')
     })
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped' })
+    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect(textOf(await fixture.last())).toEqual(['one ', 'two '])
   })
 
   it('tells a thread that does not exist from one that is idle', async () => {
     const fixture = await createFixture(() => [{ text: 'x' }])
-    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle' })
+    expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle', held: 0 })
     expect(await fixture.holdfast.stop('nowhere')).toEqual({ kind: 'no-thread' })
     expect(await fixture.holdfast.continue('nowhere')).toEqual({ kind: 'no-thread' })
   })

@@ -106,7 +106,7 @@ describe('two servers on one PostgreSQL', () => {
     const two = await serve(() => [])
     await ask(one.holdfast)
     await until(two.holdfast, ({ steps }) => steps[0]?.parts[0] !== undefined)
-    expect(await two.holdfast.stop(threadId)).toEqual({ kind: 'stopped' })
+    expect(await two.holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     const [, turn] = await pageOf(two.store)
     expect(turn).toMatchObject({ progress: { ending: { kind: 'stopped' } } })
   })

@@ -19,7 +19,7 @@ import {
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import type { PlannedCommit } from '../../src/store/plan-commit.ts'
 import { openTcpLine } from '../support/tcp-line.ts'
-import { openTestDatabase, waitFor } from './test-database.ts'
+import { openTestDatabase, type TestDatabase, waitFor } from './test-database.ts'
 
 const quick: PostgresStoreOptions = { statementTimeoutMs: 500, connectTimeoutMs: 1_000 }
 
@@ -165,6 +165,34 @@ describe('a server process that stands still', () => {
       (rows) => rows.length === 0,
     )
     expect((await beside.readThread(thread))?.seq).toBe(2)
+    expect((await readPage(beside)).messages).toHaveLength(2)
+  })
+})
+
+describe('a commit that the server is slow to carry out', () => {
+  /** Commits of messages wait in their transaction, where no time limit ends them, as for a standby that does not answer. */
+  async function holdCommits({ connect }: TestDatabase) {
+    const client = await connect()
+    await client.query(`CREATE TABLE held (); INSERT INTO held DEFAULT VALUES;
+      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        WHILE EXISTS (SELECT FROM public.held) LOOP PERFORM pg_sleep(0.005); END LOOP;
+        RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON holdfast.messages
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait()`)
+    return { letGo: () => client.query('DELETE FROM held') }
+  }
+
+  it('[LG3b LG1] is found when it is there at last, however often it was looked for and brought again', async () => {
+    const { database, store, beside } = await openStores()
+    await append(store, [message(1)])
+    const commit = await plan(store, [message(2)])
+    const { letGo } = await holdCommits(database)
+    // Not to be seen, and its row is locked by whoever stores it.
+    expect(await store.commit([commit])).toMatchObject([{ kind: 'busy' }])
+    expect(await store.commit([commit])).toMatchObject([{ kind: 'busy' }])
+    await letGo()
+    await expect.poll(async () => (await beside.readThread(thread))?.seq, { interval: 5 }).toBe(2)
+    expect(await store.commit([commit])).toMatchObject([{ kind: 'appended', firstSeq: 2, seq: 2 }])
     expect((await readPage(beside)).messages).toHaveLength(2)
   })
 })

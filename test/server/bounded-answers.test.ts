@@ -1,7 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { createHoldfast, memory, parseOwnerId, parseThreadId } from 'holdfast'
+import { createHandler } from 'holdfast/server'
+import { scriptedModel } from 'holdfast/testing'
+import { sqlite } from 'holdfast/sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { askUntil } from '../support/ask-until.ts'
 import { type ChatServerOptions, startChatServer } from './chat-server.ts'
 
@@ -201,4 +206,60 @@ it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async (
     if (performance.now() - began < stallMs * 2) await sleep(20)
   }
   expect(bytes).toBe(Number(steady.headers.get('content-length')))
+})
+
+describe.each([
+  ['memory', () => memory()],
+  ['sqlite', () => sqlite(temporaryFile())],
+] as const)('the list of threads, on %s', (_, open) => {
+  it('[OP7a LE5] has titles of 500 characters at most, imported ones and those of older versions too', async () => {
+    const store = open()
+    const { url } = await startChatServer(() => [{ text: 'Hello.' }], { store })
+    const ownerId = parseOwnerId('local')
+    const id = parseThreadId('old')
+    await store.createThread({ id, ownerId, title: 'o'.repeat(million), at: 1 })
+    const message = { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Hi.' }] }
+    const imported = await fetch(`${url}/api/import?format=ui`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        threads: [{ id: 'new', title: 'n'.repeat(million), messages: [message] }],
+      }),
+    })
+    expect(await imported.json()).toMatchObject({
+      threads: 1,
+      mended: [{ what: 'The title was cut at 500 characters.' }],
+    })
+    const list = (await (await fetch(`${url}/api/threads`)).json()) as {
+      readonly results: readonly { readonly id: string; readonly title: string }[]
+    }
+    const titles = list.results.map((thread) => [thread.id, thread.title.length])
+    expect(Object.fromEntries(titles)).toEqual({ new: 500, old: 500 })
+  })
+})
+
+it('[OP7a] a list of threads that nobody takes counts for whoever asked', async () => {
+  const store = memory()
+  const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const handler = createHandler(holdfast, {
+    authenticate: (request) => ({ id: request.headers.get('x-owner') ?? '' }),
+    threadMetadata: 'read',
+    limits: { unreadBytesPerOwner: 500_000 },
+  })
+  const metadata = { note: 'm'.repeat(16_000) }
+  for (let thread = 0; thread < 50; thread++) {
+    await holdfast.threads.create({ ownerId: 'ana', title: `${thread}`, metadata })
+  }
+  const ask = (owner: string) =>
+    handler(new Request('http://localhost/api/threads?limit=50', { headers: { 'x-owner': owner } }))
+  const unread = await ask('ana')
+  expect(unread.status).toBe(200)
+  // It counts until more is asked for, as a socket does when it has taken what it was given.
+  const reader = unread.body?.getReader()
+  expect((await reader?.read())?.value?.length).toBeGreaterThan(500_000)
+  expect((await ask('ana')).status).toBe(429)
+  expect((await ask('ben')).status).toBe(200)
+  await reader?.cancel()
+  expect((await ask('ana')).status).toBe(200)
 })

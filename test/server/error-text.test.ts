@@ -83,12 +83,22 @@ const leaksOf = (seen: Readonly<Record<string, string>>) =>
 
 const failuresOf = ({ log }: Failing) => log.filter((event) => event.type === 'failed')
 
+const throwing = (): never => {
+  throw new Error(secret)
+}
+const ok = { inputSchema: z.object({ n: z.number() }), execute: () => 'ok' }
+const schema = { tools: { boom: tool({ ...ok, inputSchema: z.object({}).refine(throwing) }) } }
+const repair = { tools: { boom: tool(ok) }, repairToolCall: throwing }
 const policies = { policies: { boom: { approval: () => Promise.reject(new Error(secret)) } } }
 
 describe('what went wrong in the host’s own code', () => {
   it.each([
     ['a tool throws', [{ call: 'boom', input: {} }], {}, 'tool'],
     ['a policy throws', [{ call: 'boom', input: {} }], policies, 'policy'],
+    ['a tool’s schema throws', [{ call: 'boom', input: {} }], schema, 'tool'],
+    ['the repair of a call throws', [{ call: 'boom', input: {} }], repair, 'tool'],
+    ['prepareStep throws', [{ text: 'So' }], { prepareStep: throwing }, 'model'],
+    ['stopWhen throws', [{ call: 'boom', input: {} }], { stopWhen: throwing }, 'tool'],
     ['a model’s stream fails with', [{ text: 'So' }, { fails: new Error(secret) }], {}, 'model'],
     ['a model refuses to begin with', [{ fails: new Error(secret) }], {}, 'model'],
   ] as const)(

@@ -52,7 +52,7 @@ describe('several servers on one PostgreSQL', () => {
     const sent = tab.chat.sendMessage({ text: 'slow tool 60' })
     await tab.until(shows('"preliminary":true'))
     const other = openTab({ url: two, threadId, client: 7 })
-    await other.chat.sendMessage({ text: 'hello' })
+    await other.chat.sendMessage({ text: 'hello' }, { body: { whenBusy: 'reject' } })
     expect(other.chat.error?.message).toContain('run-active')
     await fetch(`${two}/api/chat/${threadId}/stop`, { method: 'POST' })
     await sent

@@ -5,6 +5,7 @@ import {
   createHandler,
   type HandlerOptions,
   type NodeHandler,
+  nodeRequestOf,
   toNodeHandler,
 } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
@@ -42,12 +43,16 @@ const fastify: Framework = (handler) => async (request, response) => {
   if (!isHijacked) response.writeHead(500).end('Fastify answered.')
 }
 
-async function serve(framework: Framework, options: HandlerOptions = {}) {
+async function serve(
+  framework: Framework,
+  options: HandlerOptions = {},
+  model = scriptedModel(() => [{ text: 'Hello.' }]),
+) {
   const errors: unknown[] = []
   const store = memory()
   const holdfast = createHoldfast({
     store,
-    model: scriptedModel(() => [{ text: 'Hello.' }]),
+    model,
     recoverEveryMs: 0,
   })
   const handler = createHandler(holdfast, options)
@@ -165,4 +170,50 @@ it('[OP5e] what was parsed is read as it would have been: as bytes, as text, and
     const large = await post('/c/api/threads', { title: 'x'.repeat(2_000_000) })
     expect(large.status).toBe(413)
   }
+})
+
+/** Leaves on the framework's own request who has signed in, as session middleware does. */
+const signedIn =
+  (framework: Framework, user: string): Framework =>
+  (handler) =>
+    framework((request, response) => {
+      Object.assign(request, { user: { id: user } })
+      handler(request, response)
+    })
+
+it.each<[string, Framework]>([
+  ['Node’s own server', (handler) => handler],
+  ['Express', express('/chat/v1')],
+  ['Fastify', fastify],
+])('[OP5e] authenticate sees what middleware of %s left on the request', async (_, framework) => {
+  const seen: unknown[] = []
+  const { post, holdfast } = await serve(signedIn(framework, 'ana'), {
+    ...base,
+    authenticate: (request) => {
+      seen.push(nodeRequestOf(new Request(request.url)))
+      return nodeRequestOf<{ user: { id: string } }>(request)?.user ?? null
+    },
+  })
+  expect((await post('/chat/v1/api/threads', { id: 'the-first-thread-of-all' })).status).toBe(201)
+  const { results } = await holdfast.threads.list({ ownerId: 'ana' })
+  expect(results.map(({ id }) => id)).toEqual(['the-first-thread-of-all'])
+  expect(seen).toEqual([undefined])
+})
+
+it('[RS1] a stream that is cut because the server goes is broken for its client, and no fault in the log', async () => {
+  const endless = scriptedModel(() => [{ text: 'Hello.' }, { waitMs: 600_000 }, { text: 'Bye.' }])
+  const { post, holdfast, errors } = await serve((handler) => handler, {}, endless)
+  const asked = await post('/api/chat', {
+    id: 't1',
+    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
+  })
+  const reader = asked.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('Hello.')) text += (await reader?.read())?.value ?? ''
+  await holdfast.close({ graceMs: 0 })
+  const rest = async () => {
+    while ((await reader?.read())?.done === false);
+  }
+  await expect(rest()).rejects.toThrow('terminated')
+  expect(errors).toEqual([])
 })

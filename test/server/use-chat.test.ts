@@ -56,20 +56,34 @@ describe.each(sdks)('AI SDK %i', (client) => {
       ])
     })
 
-    it('[RS3 FD1] makes an answer anew, and edits a question', async () => {
-      const { place, page } = await open()
+    it('[RS3 FD1 VR1] makes an answer anew, and edits a question', async () => {
+      const { place, page, url, reload: again } = await open()
       const tab = openTab(place)
       await tab.chat.sendMessage({ text: 'weather' })
       await tab.chat.sendMessage({ text: 'second' })
       const first = tab.messages()
       await tab.chat.regenerate()
       expect(tab.messages()).toEqual(await page())
-      expect(tab.messages().at(-1)?.id).not.toBe(first.at(-1)?.id)
+      const [old, made] = [first.at(-1)?.id ?? '', tab.messages().at(-1)?.id]
+      expect(made).not.toBe(old)
+      const ids = [old, made]
+      expect(tab.messages().at(-1)?.metadata).toEqual({ versions: { ids, shown: made } })
+      // Another version is shown by route and reload.
+      await fetch(`${url}/api/threads/${encoded}/messages/${old}/show`, { method: 'POST' })
+      const { tab: switched, resumed } = await again()
+      await resumed
+      expect(switched.messages()).toEqual(await page())
+      expect(switched.messages().at(-1)?.metadata).toEqual({ versions: { ids, shown: old } })
+      await switched.chat.sendMessage({ text: 'third' })
+      expect(switched.messages()).toEqual(await page())
       const messageId = first[0]?.id ?? ''
       await tab.chat.sendMessage({ text: 'edited', messageId })
       expect(tab.chat.error).toBeUndefined()
-      expect(tab.messages()).toEqual(await page())
-      expect(tab.messages()).toHaveLength(2)
+      // No stream says anything about the user's message: its versions are there after a reload.
+      const [question, answer] = await page()
+      const { metadata, ...plain } = question ?? {}
+      expect(tab.messages()).toEqual([plain, answer])
+      expect(metadata).toEqual({ versions: { ids: expect.any(Array), shown: expect.any(String) } })
     })
 
     it('[ST1 RS3] is stopped after a reload, in every tab', async () => {
@@ -79,7 +93,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await tab.until((messages) => JSON.stringify(messages).includes('"input-available"'))
       const other = await again()
       await other.tab.until((messages) => messages.length === 2)
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await Promise.all([sent, other.resumed])
       const stored = await page()
       expect(JSON.stringify(stored)).toContain('output-error')
@@ -146,9 +160,9 @@ describe.each(sdks)('AI SDK %i', (client) => {
       await one.chat.stop()
       await sent
       const three = openTab(place)
-      await three.chat.sendMessage({ text: 'another' })
+      await three.chat.sendMessage({ text: 'another' }, { body: { whenBusy: 'reject' } })
       expect(three.chat.error?.message).toContain('run-active')
-      expect(await stop(url)).toEqual({ status: 'stopped' })
+      expect(await stop(url)).toEqual({ status: 'stopped', held: 0 })
       await joined
       expect(two.messages()).toEqual(await page())
       expect(calls).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { HoldfastError, type HoldfastOptions, type NewEvent } from 'holdfast'
+import { HoldfastError, type HoldfastOptions, type NewEvent, type PlannedCommit } from 'holdfast'
 import { simulate, type SimulationOptions } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { readFiles } from '../support/read-files.ts'
@@ -25,6 +25,17 @@ const rewritten = (rewrite: (event: NewEvent) => NewEvent): Break => ({
   create: withOptions(({ store }) => ({ store: rewriting(store, rewrite) })),
 })
 
+/** The event says it, and the rows do not. */
+const withoutShown = (commit: PlannedCommit): PlannedCommit => ({
+  ...commit,
+  append: {
+    ...commit.append,
+    events: commit.append.events.map((event) =>
+      event.type === 'messages-shown' ? { ...event, places: [] } : event,
+    ),
+  },
+})
+
 const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] = [
   [
     'LG1',
@@ -32,6 +43,32 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
     {
       openStore: openBroken((store) => ({
         commit: async (appends) => (await store.commit(appends)).map(renumbered),
+      })),
+    },
+  ],
+  [
+    'VR1',
+    'a store that finds no way back to what was replaced',
+    { openStore: openBroken(() => ({ readPath: async () => null })) },
+  ],
+  [
+    'LG4',
+    'a store that does not show again what it is told to',
+    {
+      openStore: openBroken((store) => ({
+        commit: (commits) => store.commit(commits.map((commit) => withoutShown(commit))),
+      })),
+    },
+  ],
+  [
+    'VR4',
+    'a store that forgets where a thread was forked from',
+    {
+      openStore: openBroken((store) => ({
+        async readThread(id) {
+          const { forkedFrom: _, ...thread } = (await store.readThread(id)) ?? {}
+          return 'id' in thread ? thread : null
+        },
       })),
     },
   ],
@@ -175,12 +212,12 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
   [
     'ST1',
     'a stop that stops nothing',
-    { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped' }) })) },
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'stopped', held: 0 }) })) },
   ],
   [
     'ST1a',
     'a stop that calls a waiting turn idle',
-    { create: withVerbs(() => ({ stop: async () => ({ kind: 'idle' }) })) },
+    { create: withVerbs(() => ({ stop: async () => ({ kind: 'idle', held: 0 }) })) },
   ],
   [
     'ST3',

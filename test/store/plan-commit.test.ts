@@ -69,12 +69,21 @@ function plan(before: readonly NewEvent[], events: readonly NewEvent[]) {
 type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
 const none: Rows = {
   title: null,
+  forkedFrom: null,
   activityAt: null,
+  queue: null,
   newMessages: [],
   changedMessages: [],
+  shownMessages: [],
   batches: [],
   calls: [],
+  files: [],
 }
+
+const bothVersions = [
+  { id: user, seq: 1 },
+  { id: user, seq: 3 },
+]
 
 interface Case {
   readonly name: string
@@ -257,8 +266,8 @@ const cases: readonly Case[] = [
     events: [retire(user, turn)],
     rows: {
       changedMessages: [
-        { id: user, seq: null, status: null, snapshot: null, retiredSeq: 3 },
-        { id: turn, seq: null, status: null, snapshot: null, retiredSeq: 3 },
+        changed(null, { id: user, seq: null, retiredSeq: 3 }),
+        changed(null, { seq: null, retiredSeq: 3 }),
       ],
       batches: [threadBatch(3, line('messages-retired', ',"messageIds":["user","turn"]'))],
     },
@@ -276,6 +285,36 @@ const cases: readonly Case[] = [
         }),
       ],
       batches: [threadBatch(3, line('messages-retired', ',"messageIds":["turn"]'))],
+    },
+  },
+  {
+    name: 'an edit that keeps the id: both rows know both versions, and the old one what it followed',
+    before: [say('Hello')],
+    events: [
+      { ...retire(user), kept: { after: 0, places: [1] } } as NewEvent,
+      { ...say('Hi'), versionOf: [{ id: user, seq: 1 }] } as NewEvent,
+    ],
+    rows: {
+      activityAt: at,
+      newMessages: [messageRow(3, { versions: bothVersions })],
+      changedMessages: [
+        changed(null, { id: user, retiredSeq: 2, parentSeq: 0, versions: bothVersions }),
+      ],
+      batches: [
+        threadBatch(
+          2,
+          line('messages-retired', ',"messageIds":["user"],"kept":{"after":0,"places":[1]}'),
+        ),
+      ],
+    },
+  },
+  {
+    name: 'messages that are shown again, by their places',
+    before: [say('One'), say('Two'), say('Three'), say('Four')],
+    events: [{ type: 'messages-shown', places: [1, 2], at }],
+    rows: {
+      shownMessages: [1, 2],
+      batches: [threadBatch(5, line('messages-shown', ',"places":[1,2]'))],
     },
   },
 ]

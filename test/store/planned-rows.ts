@@ -35,14 +35,15 @@ export const row = (lifecycle: string, more: object = {}) => ({
 })
 export const messageRow = (seq: number, more: object = {}) => {
   const body = '{"parts":[{"type":"text","text":"Hi"}]}'
-  const place = { seq, bodySeq: seq, retiredSeq: null }
+  const place = { seq, bodySeq: seq, retiredSeq: null, parentSeq: null, versions: null }
   return { ...place, id: user, role: 'user', status: null, at, body, ...more }
 }
 export const turnRow = (seq: number, status: string, more: object = {}) => {
-  const empty = { body: null, bodySeq: null, retiredSeq: null }
+  const empty = { body: null, bodySeq: null, retiredSeq: null, parentSeq: null, versions: null }
   return { ...empty, seq, id: turn, role: 'assistant', status, at, ...more }
 }
 export const changed = (status: string | null, more: object = {}) => ({
-  ...{ id: turn, seq: 1, status, snapshot: null, retiredSeq: null },
+  ...{ id: turn, seq: 1, status, snapshot: null, retiredSeq: null, parentSeq: null },
+  versions: null,
   ...more,
 })

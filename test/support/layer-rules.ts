@@ -4,6 +4,7 @@ const PURE = ['core', 'views', 'import', 'protocol']
 const HEADLESS = [
   ...PURE,
   'assert-node.ts',
+  'files',
   'store',
   'transfer',
   'engine',
@@ -19,18 +20,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   import: ['core', 'views'],
   protocol: ['core'],
   'assert-node.ts': [],
-  store: [...PURE, 'assert-node.ts'],
+  files: ['core', 'assert-node.ts'],
+  store: [...PURE, 'files', 'assert-node.ts'],
   transfer: [...PURE, 'store'],
-  engine: [...PURE, 'store', 'transfer', 'assert-node.ts'],
+  engine: [...PURE, 'files', 'store', 'transfer', 'assert-node.ts'],
   audit: [...PURE, 'store'],
-  server: [...PURE, 'store', 'transfer', 'engine', 'assert-node.ts'],
+  server: [...PURE, 'files', 'store', 'transfer', 'engine', 'assert-node.ts'],
   client: PURE,
   react: [...PURE, 'client'],
   widgets: [...PURE, 'client', 'react'],
   demo: ['core', 'engine', 'assert-node.ts'],
   cli: [...HEADLESS, 'demo'],
   testing: HEADLESS,
-  'index.ts': [...PURE, 'store', 'transfer', 'engine', 'audit', 'assert-node.ts'],
+  'index.ts': [...PURE, 'files', 'store', 'transfer', 'engine', 'audit', 'assert-node.ts'],
 }
 
 export function findLayerProblems(modules: readonly ModuleShape[]): readonly string[] {

@@ -31,6 +31,8 @@ export interface Server {
   readonly crashes: readonly string[]
   order(order: Order): Promise<void>
   memory(): Promise<Memory>
+  /** Whether it works at nothing: it produces no turn, and has answered whatever was to change something. */
+  isIdle(): Promise<boolean>
 }
 
 /** Several servers on one database, each with a way of its own to it. */
@@ -160,6 +162,10 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
       const answer = await ask({ type: 'memory' })
       if (answer?.type !== 'memory') throw new Error('A server did not say what it holds.')
       return answer
+    },
+    async isIdle() {
+      const answer = await ask({ type: 'work' })
+      return answer?.type === 'work' && answer.runs + answer.requests === 0
     },
   }
 }

@@ -16,11 +16,14 @@ export type Order =
   /** SQLite alone: the file may not grow any more, or may again. */
   | { readonly type: 'disk'; readonly isFull: boolean }
   | { readonly type: 'memory' }
+  | { readonly type: 'work' }
 
 /** What it is answered. */
 export type Answer =
   | { readonly type: 'listening'; readonly url: string }
   | { readonly type: 'memory'; readonly heap: number; readonly rss: number }
+  /** Turns that it produces, and requests to change something that it has not answered, whether or not anybody waits. */
+  | { readonly type: 'work'; readonly runs: number; readonly requests: number }
   | { readonly type: 'done' }
 
 const { DB = '', TRACE = '' } = process.env
@@ -62,7 +65,17 @@ const handler = createHandler(holdfast, {
     return id === undefined ? null : { id }
   },
 })
-const server = await listen(handler, {
+let requests = 0
+const counted: typeof handler = async (request) => {
+  if (request.method === 'GET') return handler(request)
+  requests++
+  try {
+    return await handler(request)
+  } finally {
+    requests--
+  }
+}
+const server = await listen(counted, {
   port: 0,
   host: '127.0.0.1',
   stallMs: 3_000,
@@ -89,6 +102,8 @@ function obey(order: Order): Answer {
       const { heapUsed, external, rss } = process.memoryUsage()
       return { type: 'memory', heap: heapUsed + external, rss }
     }
+    case 'work':
+      return { type: 'work', runs: holdfast.metrics().runs, requests }
   }
 }
 

@@ -3,13 +3,12 @@ import { type Evidence, findViolations, Shown } from './evidence.ts'
 import { faults } from './faults.ts'
 import { torture } from './torture-run.ts'
 
-/** The short form is asked for: `HOLDFAST_TORTURE=1 npm test`. `npm run torture` is the long one. */
-const isAskedFor = process.env['HOLDFAST_TORTURE'] === '1'
+/** The short form; `npm run torture` is the long one. */
 const seconds = 12
 /** A storm ends when enough has happened, however long that takes; then people decide what is left, and all is read. */
 const limitMs = 600_000
 
-describe.runIf(isAskedFor).each(['sqlite', 'postgres'] as const)('a storm over %s', (store) => {
+describe.each(['sqlite', 'postgres'] as const)('a storm over %s', (store) => {
   it(
     '[OP7 CR1 CR4 LG4] loses nothing that was shown, runs nothing twice, leaves nothing stuck',
     { timeout: limitMs },

@@ -11,7 +11,11 @@ export function createAnnotationWriter(): (annotations: readonly JsonObject[]) =
   return (annotations) => {
     const changed = annotations.filter((annotation) => {
       const subject = JSON.stringify(
-        annotation.toolCallId ?? annotation.messageId ?? annotation.part ?? null,
+        annotation.toolCallId ??
+          annotation.messageId ??
+          annotation.steering ??
+          annotation.part ??
+          null,
       )
       const text = JSON.stringify(annotation)
       if (written.get(subject) === text) return false

@@ -40,7 +40,8 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const sent = await inPlace(context, request, chat.threadId, async () => {
             if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
             await readOwned(context, request, chat.threadId)
-            return holdfast.regenerate(chat)
+            const { whenBusy, ...wanted } = chat
+            return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
           })
           return respond(chat.threadId, sent, reply)
         }),
@@ -75,9 +76,9 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       path: '/api/chat/:id/stop',
       async handle(request) {
         const { id } = await findThread(context, request)
-        const { kind } = await holdfast.stop(id)
-        if (kind === 'no-thread') throw notFound('thread')
-        return Response.json({ status: kind })
+        const stopped = await holdfast.stop(id)
+        if (stopped.kind === 'no-thread') throw notFound('thread')
+        return Response.json({ status: stopped.kind, held: stopped.held })
       },
     },
     {
@@ -126,7 +127,8 @@ export async function inPlace<Result extends { readonly kind: string }>(
   threadId: ThreadId,
   begin: () => Promise<Result>,
 ): Promise<Result> {
-  const leave = runs.acquire(ownerId)
+  // What runs in this thread has its place, and whatever follows it there keeps it.
+  const leave = holdfast.running().includes(threadId) ? () => {} : runs.acquire(ownerId)
   let isRunning = false
   try {
     const result = await begin()
@@ -157,7 +159,7 @@ export async function toSend(
 }
 
 const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {
-  const text = userTextOf({ ...message, role: 'user', seq: 0, createdAt: 0 }).trim()
+  const text = userTextOf(message).trim()
   const line = text.replace(/\s+/g, ' ')
   return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }
@@ -179,7 +181,12 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
       return reply({ threadId, turnId: sent.turnId, stored: sent.turn })
     case 'joined':
     case 'repeated':
+    case 'steering':
       return reply({ threadId, turnId: sent.turnId })
+    case 'queued': {
+      const { messageId, after } = sent
+      return reply({ threadId, waiting: { messageId, after } })
+    }
     case 'run-active':
       throw runActive(sent.turnId)
     case 'no-thread':

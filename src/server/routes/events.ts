@@ -7,6 +7,7 @@ import { isOtherHistory } from '../../store/place-evidence.ts'
 import type { Store, StoredChange } from '../../store/store.ts'
 import type { Frame } from '../../engine/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
+import { projectQueue } from '../../views/queue-view.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
@@ -74,7 +75,11 @@ const encoded = new WeakMap<Frame, EncodedFrame>()
 function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   const known = after === frame.after ? encoded.get(frame) : undefined
   if (known !== undefined) return known
-  const each = toEventFrames(after, frame.changes.map(toClientChange))
+  const each = toEventFrames(
+    after,
+    frame.changes.map(toClientChange),
+    frame.queue && projectQueue(frame.queue),
+  )
   const ends = new Map(frame.changes.map((change) => [change.seq, change]))
   const text = each.map((one) => `id: ${idOf(one, ends, frame)}\n${sseData(one)}`).join('')
   const made = { bytes: encoder.encode(text), seq: each.at(-1)?.seq ?? after }

@@ -1,4 +1,6 @@
-import type { MessageId } from '../../core/ids.ts'
+import { assertNever } from '../../core/assert-never.ts'
+import { type MessageId, parseMessageId } from '../../core/ids.ts'
+import { parseVersionId } from '../../core/versions.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { type MessagePageQuery, pageFormats, readMessagePage } from '../../engine/message-page.ts'
@@ -9,6 +11,7 @@ import { oneOf, orNotFound, parameter, type ServerContext, threadOf } from '../c
 import { badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
+import { runActive } from './chat.ts'
 
 /** Any of these asks for the older answer. */
 const olderNames = ['vercel_format', 'page_size', 'entity', 'sort'] as const
@@ -26,6 +29,29 @@ export function messageRoutes(context: ServerContext): readonly Route[] {
           ? await readOlder(context, request, url)
           : await readPage(context, request, url)
         return toJsonResponse(context, request.ownerId, page)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/threads/:id/messages/:messageId/show',
+      async handle(request) {
+        const { ownerId, params } = request
+        const version = parseVersion(params['messageId'] ?? '')
+        const shown = await context.holdfast.show(threadOf(request), version, { ownerId })
+        switch (shown.kind) {
+          case 'shown': {
+            const { kind, ...answer } = shown
+            return Response.json(answer)
+          }
+          case 'run-active':
+            throw runActive(shown.turnId)
+          case 'no-message':
+            throw notFound('message')
+          case 'no-thread':
+            throw notFound('thread')
+          default:
+            return assertNever(shown)
+        }
       },
     },
   ]
@@ -48,6 +74,13 @@ async function readPage(
   const query = withDefined(wanted, { sdk: sdkOf(url), toolNames })
   const read = () => holdfast.messages(threadId, query)
   return orNotFound(await reads.gateOf(ownerId)(read))
+}
+
+/** What no database can keep as an id is refused before it is looked for (HT3). A place may follow the id. */
+function parseVersion(text: string): string {
+  const [{ id } = { id: text }] = parseVersionId(text)
+  parseMessageId(id)
+  return text
 }
 
 /** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */

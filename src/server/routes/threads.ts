@@ -1,11 +1,13 @@
-import { parseThreadId } from '../../core/ids.ts'
+import { assertNever } from '../../core/assert-never.ts'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
+import { projectQueue } from '../../views/queue-view.ts'
 import {
   checkMadeUpId,
   findThread,
@@ -15,13 +17,16 @@ import {
   threadOf,
 } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
+import { runActive } from './chat.ts'
 
 export function threadRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits, threadMetadata } = context
+  const { holdfast, limits, threadMetadata, inFlight, reads } = context
   const { threads } = holdfast
-  const show = (thread: ThreadRecord) => toThreadJson(thread, threadMetadata !== 'hidden')
+  const list = (thread: ListedThread) => toThreadJson(thread, threadMetadata !== 'hidden')
+  const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
   const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
     const body = parseObject(await readJson(request, limits.bodyBytes))
     const { title, metadata } = body
@@ -59,8 +64,10 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle({ url, ownerId }) {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const cursor = parameter(url, 'cursor')
-        const page = await threads.list(withDefined({ ownerId, limit }, { cursor }))
-        return Response.json({ ...page, results: page.results.map(show) })
+        inFlight.admit(ownerId)
+        const read = () => threads.list(withDefined({ ownerId, limit }, { cursor }))
+        const page = await reads.gateOf(ownerId)(read)
+        return toJsonResponse(context, ownerId, { ...page, results: page.results.map(list) })
       },
     },
     {
@@ -80,6 +87,42 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       },
     },
     {
+      method: 'POST',
+      path: '/api/threads/:id/fork',
+      async handle(request) {
+        const { ownerId } = request
+        const { id } = await findThread(context, request)
+        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const { messageId, title } = body
+        const newId = body['id'] === undefined ? undefined : parseThreadId(body['id'])
+        if (newId !== undefined && (await threads.get(newId, { ownerId })) === null) {
+          checkMadeUpId(context, newId)
+        }
+        const wanted = {
+          id: newId,
+          messageId: messageId === undefined ? undefined : parseMessageId(messageId),
+          title: title === undefined ? undefined : parseTitle(title),
+        }
+        const forked = await threads.fork(id, withDefined({ ownerId }, wanted))
+        switch (forked.kind) {
+          case 'forked':
+          case 'exists':
+            return Response.json(show(forked.thread), {
+              status: forked.kind === 'forked' ? 201 : 200,
+            })
+          case 'run-active':
+            throw runActive(forked.turnId)
+          case 'no-message':
+            throw notFound('message')
+          case 'taken':
+          case 'no-thread':
+            throw notFound('thread')
+          default:
+            return assertNever(forked)
+        }
+      },
+    },
+    {
       method: 'DELETE',
       path: '/api/threads/:id',
       async handle(request) {
@@ -92,11 +135,12 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
 }
 
 function toThreadJson(
-  { id, title, metadata, createdAt, updatedAt, seq }: ThreadRecord,
+  { id, title, metadata, createdAt, updatedAt, seq, forkedFrom }: ListedThread,
   showsMetadata: boolean,
 ) {
   const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt) }
-  return { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
+  const thread = { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
+  return withDefined(thread, { forkedFrom })
 }
 
 export function parseObject(body: Json): Readonly<Record<string, Json>> {

@@ -1,11 +1,17 @@
-import { isTurnEvent, numberEvents } from '../../core/event.ts'
+import { beginsTurn, isTurnEvent, numberEvents } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
+import { parseQueue, toQueueText } from '../../core/queue.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
-import { type MemoryThread, readMemoryCalls, readMemoryTurn } from './memory-thread.ts'
+import {
+  type MemoryMessage,
+  type MemoryThread,
+  readMemoryCalls,
+  readMemoryTurn,
+} from './memory-thread.ts'
 
 export interface AppendContext extends LeaseClock {
   readonly nextActivity: () => number
@@ -17,7 +23,7 @@ export function appendToMemory(
   commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, queue, forkedFrom } = commit
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
@@ -33,6 +39,9 @@ export function appendToMemory(
     ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
     seq: stored.head.seq,
     title: title ?? stored.thread.title,
+    // What a database would give back: plain JSON, shared with nobody.
+    ...(queue === null ? {} : { queue: parseQueue(toQueueText(queue)) }),
+    ...(forkedFrom === null ? {} : { forkedFrom }),
   }
   for (const [id, turn] of commit.turns) {
     if (turn.progress.status === 'ended') snapshotTurn(stored, id)
@@ -46,6 +55,11 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
     stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
   )
   for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  for (const seq of commit.shownMessages) {
+    const id = stored.messages.find((entry) => entry.seq === seq)?.id
+    if (id === undefined || !shown.has(id)) continue
+    return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+  }
   for (const { id, retiredSeq } of commit.newMessages) {
     if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
     if (retiredSeq === null) shown.add(id)
@@ -69,20 +83,35 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
   const events = JSON.parse(JSON.stringify(append.events)) as typeof append.events
   for (const event of numberEvents(events, stored.head.seq + 1)) {
     const { seq } = event
+    const row = planned.newMessages.find((message) => message.seq === seq)
+    const { parentSeq = null, versions = null } = row ?? {}
+    const place = { seq, commit, mark, retiredSeq: null, parentSeq, versions }
     if (event.type === 'message-added') {
       const user = toUserMessage(event)
-      stored.messages.push({ seq, commit, mark, id: user.id, retiredSeq: null, user })
+      stored.messages.push({ ...place, id: user.id, user })
       continue
     }
-    if (event.type === 'turn-started') {
+    if (beginsTurn(event) && isTurnEvent(event)) {
       const { turnId: id, at: createdAt } = event
-      stored.messages.push({ seq, commit, mark, id, retiredSeq: null, snapshot: null, createdAt })
+      stored.messages.push({ ...place, id, snapshot: null, createdAt })
     }
     if (event.type === 'messages-retired' && event.from === undefined) {
       const gone = new Set(event.messageIds)
       for (const entry of stored.messages) if (gone.has(entry.id)) entry.retiredSeq ??= seq
     }
+    if (event.type === 'messages-shown') {
+      const shown = new Set(event.places)
+      for (const entry of stored.messages) if (shown.has(entry.seq)) entry.retiredSeq = null
+    }
     stored.events.push({ event, commit, mark })
+  }
+  for (const { id, seq: at, retiredSeq, parentSeq, versions } of planned.changedMessages) {
+    const isIt = (entry: MemoryMessage) =>
+      at === null ? entry.id === id && entry.retiredSeq === retiredSeq : entry.seq === at
+    const entry = stored.messages.find(isIt)
+    if (entry === undefined) continue
+    if (retiredSeq !== null) entry.parentSeq = parentSeq
+    entry.versions = versions ?? entry.versions
   }
 }
 

@@ -4,6 +4,8 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
 import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
+import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
@@ -12,9 +14,12 @@ import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { toMetadataText } from '../thread-row.ts'
+import { createMemoryFileRecords } from './memory-file-records.ts'
+import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
 import { createMemorySearch } from './memory-search.ts'
 import {
+  type MemoryMessage,
   type MemoryThread,
   readMemoryChanges,
   readMemoryMessage,
@@ -23,10 +28,12 @@ import {
 } from './memory-thread.ts'
 
 export interface MemoryStoreOptions {
+  /** By which leases run out. @default a clock that does not jump */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default not known
    */
   readonly isAlive?: IsHolderAlive
 }
@@ -44,6 +51,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   // For leases alone, which never leave the process: a clock that is set must not end them.
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
+  const files = createMemoryFileRecords((id) => threads.has(id))
   let activity = 0
   let closed = false
 
@@ -56,12 +64,13 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     thread: {
       id,
       ownerId,
-      title,
+      title: title.slice(0, longestTitle).toWellFormed(),
       metadata: copyJson(metadata ?? {}),
       createdAt: at,
       updatedAt: at,
       seq: 0,
       activity: nextActivity(),
+      queue: [],
     },
     messages: [],
     events: [],
@@ -78,6 +87,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
   return {
     kind: 'memory',
+    files,
+    defaultFileStore: memoryFiles,
 
     async createThread(wanted) {
       open()
@@ -100,7 +111,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     async listThreads({ ownerId, limit, before }) {
       open()
       const mine = [...threads.values()]
-        .map(({ thread }) => thread)
+        .map(({ thread: { queue: _, ...thread } }): ListedThread => thread)
         .filter((thread) => thread.ownerId === ownerId)
         .filter((thread) => before === null || thread.activity < before)
         .sort((left, right) => right.activity - left.activity)
@@ -121,6 +132,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(id)
       if (stored === undefined) return null
       threads.delete(id)
+      files.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -134,6 +146,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
+        if (result.kind === 'appended') void files.name(append.threadId, commit.files)
         if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
@@ -149,7 +162,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
       if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
-      if (isHeld(stored.head, { now, isAlive })) return 'leased'
+      if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
       // Of a copy, which takes the place of the thread when all of it is written.
       const copy: MemoryThread = {
         ...stored,
@@ -182,7 +195,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const running = stored.messages.findLast(
         (entry) => entry.retiredSeq === null && isRunning(entry.id),
       )
-      const { ownerId, seq } = stored.thread
+      const { ownerId, seq, queue } = stored.thread
       const { incarnation } = stored.head
       const newest = stored.messages.at(-1)
       const inside = shown
@@ -201,6 +214,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         hasMore: shown.length > messages.length,
         ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
+        queue,
       }
     },
 
@@ -211,9 +225,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
       const changes = fitBytes(within, maxBytes)
-      const { seq } = stored.thread
+      const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
-      return { seq, reached, changes, incarnation: stored.head.incarnation }
+      return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
     },
 
     async readPlace(threadId, seq) {
@@ -222,10 +236,20 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return stored === undefined ? null : readMemoryPlace(stored, seq)
     },
 
+    async readPath(threadId, target) {
+      open()
+      const stored = threads.get(threadId)
+      if (stored === undefined) return null
+      const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
+      const { ownerId, seq } = stored.thread
+      return path === null ? null : { ownerId, seq, ...path }
+    },
+
     async readMessage(threadId, messageId, results = 'full') {
       open()
       const stored = threads.get(threadId)
-      const entry = stored?.messages.findLast((message) => message.id === messageId)
+      const own = stored?.messages.filter((message) => message.id === messageId)
+      const entry = own?.find(({ retiredSeq }) => retiredSeq === null) ?? own?.at(-1)
       if (stored === undefined || entry === undefined) return null
       return omitLargeOutputs(readMemoryMessage(stored, entry), results)
     },
@@ -235,8 +259,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const [threadId, stored] of threads) {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
-        const { ownerId, seq } = stored.thread
-        return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results) }
+        const { ownerId, seq, queue } = stored.thread
+        return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },
@@ -247,21 +271,21 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       for (const entry of stored?.messages ?? []) {
         if (stored === undefined || 'user' in entry) continue
         const turn = readMemoryMessage(stored, entry) as Turn
-        const { ownerId, seq } = stored.thread
+        const { ownerId, seq, queue } = stored.thread
         for (const call of callsOf(turn)) {
           if (call.id !== callId) continue
-          return { threadId, ownerId, seq, turn: omitLargeOutputs(turn, results), call }
+          return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null
     },
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = stored.head
-      if (turnId === null) return { kind: 'idle' }
+      if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' }
       stored.head = { ...stored.head, stopFence: fence }
       notifications.post([{ threadId, seq, stop: true }])
       return { kind: 'requested', turnId, fence }
@@ -290,6 +314,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
   }
 }
+
+const toPathRow = (entry: MemoryMessage): PathRow => ({
+  ...entry,
+  role: 'user' in entry ? entry.user.role : 'assistant',
+})
 
 /** Shared with nobody, as what a database gives back. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject

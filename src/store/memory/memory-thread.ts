@@ -5,6 +5,8 @@ import type { CallId, MessageId, Seq } from '../../core/ids.ts'
 import { type CallLifecycle, lifecycleOf } from '../../core/lifecycle.ts'
 import { callsOf, type Message, type Turn, type UserMessage } from '../../core/message.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
+import { type MessageVersion, withVersions } from '../../core/versions.ts'
+import { withDefined } from '../../core/with-defined.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { PlaceEvidence } from '../place-evidence.ts'
 import type { StoredChange } from '../store.ts'
@@ -16,6 +18,9 @@ export type MemoryMessage = {
   readonly mark: string
   readonly id: MessageId
   retiredSeq: Seq | null
+  /** See `PathRow`. */
+  parentSeq: Seq | null
+  versions: readonly MessageVersion[] | null
 } & ({ readonly user: UserMessage } | { snapshot: TurnSnapshot | null; readonly createdAt: number })
 
 export interface TurnSnapshot {
@@ -43,11 +48,12 @@ export interface MemoryThread {
 }
 
 export function readMemoryMessage(stored: MemoryThread, entry: MemoryMessage): Message {
-  if ('user' in entry) return entry.user
+  if ('user' in entry) return withVersions(entry.user, entry.versions)
   const events = stored.events.flatMap(({ event }) =>
     isTurnEvent(event) && event.turnId === entry.id ? [event] : [],
   )
-  return foldTurn(entry.snapshot?.turn ?? emptyTurn(entry.id, entry.seq, entry.createdAt), events)
+  const turn = entry.snapshot?.turn ?? emptyTurn(entry.id, entry.seq, entry.createdAt)
+  return withVersions(foldTurn(turn, events), entry.versions)
 }
 
 export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null {
@@ -79,15 +85,19 @@ export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly St
   for (const entry of stored.messages) {
     if ('user' in entry) {
       if (entry.seq <= after) continue
-      const { role, id: messageId, createdAt: at, seq, ...rest } = entry.user
-      const event = { type: 'message-added', messageId, role, at, seq, ...rest } as const
+      const { role, id: messageId, createdAt: at, seq, versions, ...rest } = entry.user
+      const versionOf = versions?.slice(0, -1)
+      const event = withDefined(
+        { type: 'message-added', messageId, role, at, seq, ...rest } as const,
+        { versionOf },
+      )
       changes.push({ kind: 'event', seq, commit: entry.commit, mark: entry.mark, event })
     } else if (entry.snapshot !== null && entry.snapshot.turn.lastSeq > after) {
       const { turn, commit, mark } = entry.snapshot
       const { lastSeq: seq } = turn
       // Retired before it ended: its state would bring it back.
       if (entry.retiredSeq !== null && entry.retiredSeq < seq) continue
-      changes.push({ kind: 'turn', seq, commit, mark, turn })
+      changes.push({ kind: 'turn', seq, commit, mark, turn: withVersions(turn, entry.versions) })
     }
   }
   return changes.sort((left, right) => left.seq - right.seq)

@@ -1,5 +1,5 @@
 import type { ThreadId } from '../../core/ids.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import { type AuditSource, type Fetch, mergeAuditRows } from '../audit-rows.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
 import {
@@ -12,7 +12,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
-import { type StoredThreadRow, toThreadRecord } from '../thread-row.ts'
+import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import type { Database, DatabaseReader } from './database.ts'
 import { toStoreFault } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
@@ -42,10 +42,10 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     open: (table, portion) => fetchFrom(reader, table, sql.scans[table], only, portion),
   })
 
-  async function* list(reader: DatabaseReader): AsyncGenerator<ThreadRecord> {
-    const fetch = fetchFrom<StoredThreadRow>(reader, 'list', sql.scans.list, null, 500)
+  async function* list(reader: DatabaseReader): AsyncGenerator<ListedThread> {
+    const fetch = fetchFrom<ListedThreadRow>(reader, 'list', sql.scans.list, null, 500)
     for (let found = await fetch(); found.length > 0; found = await fetch()) {
-      yield* found.map(toThreadRecord)
+      yield* found.map(toListedThread)
     }
   }
 
@@ -53,7 +53,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     run: RunStatement,
     threadId: string,
     at: number,
-    { removed, added, seq, records }: RowWrites,
+    { removed, added, seq, queue, records }: RowWrites,
   ): Promise<void> {
     for (const table of ledgerTables) {
       const { remove, insert } = sql.rows[table]
@@ -61,6 +61,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
       if (added[table].length > 0) await run(insert, [JSON.stringify(added[table])])
     }
     if (seq !== null) await run(sql.setSeq, [threadId, seq])
+    if (queue !== null) await run(sql.setQueue, [threadId, queue])
     const [record] = await run<{ readonly found: string | null }>(sql.findRecord, [])
     if (record?.found == null) for (const create of sql.createRecord) await run(create, [])
     await run(sql.record, [
@@ -155,7 +156,7 @@ function createAuditSql(schema: string) {
     AND m.message_id = ${row}.message_id AND m.role = 'assistant'`
   return {
     scans: {
-      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, CASE WHEN lease_turn IS NOT NULL THEN
+      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
             'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
@@ -173,7 +174,7 @@ function createAuditSql(schema: string) {
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,
       list: `SELECT id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-          updated_at AS "updatedAt", seq, activity
+          updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
     },
     findTurns: statement(
@@ -196,6 +197,7 @@ function createAuditSql(schema: string) {
       `SELECT seq FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
     ),
     setSeq: statement('set-seq', `UPDATE ${schema}.threads SET seq = $2 WHERE id = $1`),
+    setQueue: statement('set-queue', `UPDATE ${schema}.threads SET queue = $2 WHERE id = $1`),
     /** Every row that has a number from the first to the last, or names one of the turns. */
     readEvents: statement(
       'read-events',

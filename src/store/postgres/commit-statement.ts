@@ -1,6 +1,9 @@
+import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
+import { toForkText } from '../thread-row.ts'
+import { toVersionsText } from '../version-path.ts'
 import { type Statement, toPlainText } from './statement.ts'
 
 /**
@@ -16,8 +19,10 @@ export type CommitTables = 'events' | 'calls' | 'all'
 /** Which tables a group writes: the statement of each is prepared by itself, as a multi-table one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
   const isMultiTable = commits.some(
-    ({ append, newMessages, changedMessages }) =>
-      append.create !== undefined || newMessages.length + changedMessages.length > 0,
+    ({ append, newMessages, changedMessages, shownMessages, files, forkedFrom }) =>
+      append.create !== undefined ||
+      forkedFrom !== null ||
+      newMessages.length + changedMessages.length + shownMessages.length + files.length > 0,
   )
   if (isMultiTable) return 'all'
   return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
@@ -50,16 +55,19 @@ const columns = (list: string): readonly Column[] =>
   })
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
-  mark text, lease text, fence bigint, holder text, turn text, ms bigint`)
-const createColumns = columns('owner text, first_title text, made_at bigint')
+  mark text, queue text, lease text, fence bigint, holder text, turn text, ms bigint`)
+const createColumns = columns('owner text, first_title text, made_at bigint, forked_from text')
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
 const callColumns = columns(`thread text, call_id text, message_id text, seq bigint, name text,
   life text, input text, output text, model_output text`)
 const changedColumns = columns(`thread text, message_id text, seq bigint, status text, body text,
-  body_seq bigint, commit_seq bigint, retired_seq bigint`)
+  body_seq bigint, commit_seq bigint, retired_seq bigint, parent_seq bigint, versions text`)
+const shownColumns = columns('thread text, seq bigint')
 const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
-  body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint`)
+  body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint, parent_seq bigint,
+  versions text`)
+const fileColumns = columns('thread text, file_id text')
 
 /** `schema` is quoted. */
 export function commitStatement(schema: string, tables: CommitTables): Statement {
@@ -87,6 +95,8 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          seq = t.seq + i.size,
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
+         queue = coalesce(i.queue, t.queue),
+         ${isMultiTable ? 'forked_from = coalesce(i.forked_from, t.forked_from),' : ''}
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
            ELSE nextval('${schema}.activity') END,
@@ -110,11 +120,13 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
     ...(isMultiTable
       ? [
           `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark,
+             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
+               forked_from,
                fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
-               CASE WHEN i.size > 0 THEN i.mark ELSE '' END,
+               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
+               i.forked_from,
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -164,7 +176,9 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
                commit_seq = CASE WHEN n.body IS NULL THEN m.commit_seq ELSE n.commit_seq END,
                mark = CASE WHEN n.body IS NULL THEN m.mark ELSE n.mark END,
                is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
-               retired_seq = coalesce(n.retired_seq, m.retired_seq)
+               retired_seq = coalesce(n.retired_seq, m.retired_seq),
+               parent_seq = CASE WHEN n.retired_seq IS NULL THEN m.parent_seq ELSE n.parent_seq END,
+               versions = coalesce(n.versions, m.versions)
              FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
              RETURNING m.seq)`,
           `emptied AS (
@@ -172,12 +186,26 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              WHERE n.body IS NOT NULL AND e.thread_id = n.thread_id
                AND e.seq BETWEEN n.place AND n.body_seq AND e.message_id = n.message_id)`,
           // After the others have been retired, which may have the same ids.
+          `shown AS (
+             UPDATE ${schema}.messages AS m SET retired_seq = NULL
+             FROM ${rows('s', shownColumns)} JOIN written AS w ON w.id = s.thread
+             WHERE m.thread_id = s.thread AND m.seq = s.seq
+               AND (SELECT count(*) FROM changed) >= 0
+             RETURNING m.seq)`,
           `added AS (
              INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
-               commit_seq, created_at, retired_seq, is_sealed, mark)
+               commit_seq, created_at, retired_seq, parent_seq, versions, is_sealed, mark)
              SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
              JOIN written AS w ON w.id = n.thread
-             WHERE (SELECT count(*) FROM changed) >= 0)`,
+             WHERE (SELECT count(*) FROM changed) + (SELECT count(*) FROM shown) >= 0)`,
+          `naming AS MATERIALIZED (
+             SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread)`,
+          `used AS (
+             INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
+             ON CONFLICT DO NOTHING)`,
+          `kept AS (
+             UPDATE ${schema}.files SET is_used = true
+             WHERE NOT is_used AND id IN (SELECT file_id FROM naming))`,
         ]
       : []),
   ]
@@ -228,37 +256,50 @@ export function commitValues(
   values.push(...toArrays(calls, callColumns.length))
   if (tables === 'calls') return values
   const changed = commits.flatMap((commit) =>
-    commit.changedMessages.map(({ id, seq, status, snapshot, retiredSeq }) => [
+    commit.changedMessages.map((row) => [
       commit.append.threadId,
-      id,
-      seq,
-      status,
-      snapshot?.body ?? null,
-      snapshot?.seq ?? null,
+      row.id,
+      row.seq,
+      row.status,
+      row.snapshot?.body ?? null,
+      row.snapshot?.seq ?? null,
       end(commit),
-      retiredSeq,
+      row.retiredSeq,
+      row.parentSeq,
+      toVersionsText(row.versions),
     ]),
+  )
+  const shown = commits.flatMap(({ append, shownMessages }) =>
+    shownMessages.map((seq) => [append.threadId, seq]),
   )
   const added = commits.flatMap((commit) =>
-    commit.newMessages.map(({ seq, id, role, status, body, bodySeq, at, retiredSeq }) => [
+    commit.newMessages.map((row) => [
       commit.append.threadId,
-      seq,
-      id,
-      role,
-      status,
-      body,
-      bodySeq,
+      row.seq,
+      row.id,
+      row.role,
+      row.status,
+      row.body,
+      row.bodySeq,
       end(commit),
-      at,
-      retiredSeq,
+      row.at,
+      row.retiredSeq,
+      row.parentSeq,
+      toVersionsText(row.versions),
     ]),
   )
-  values.push(...toArrays(changed, changedColumns.length), ...toArrays(added, newColumns.length))
+  const files = commits.flatMap(({ append, files: ids }) => ids.map((id) => [append.threadId, id]))
+  values.push(
+    ...toArrays(changed, changedColumns.length),
+    ...toArrays(shown, shownColumns.length),
+    ...toArrays(added, newColumns.length),
+    ...toArrays(files, fileColumns.length),
+  )
   return values
 }
 
 const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unknown[] => {
-  const { append, size, title, activityAt } = commit
+  const { append, size, title, activityAt, queue } = commit
   return [
     append.threadId,
     append.expectedSeq ?? null,
@@ -266,8 +307,9 @@ const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unkno
     title === null ? null : toPlainText(title),
     activityAt,
     markOf(commit),
+    queue === null ? null : toQueueText(queue),
     ...leaseValues(append.lease),
-    ...(tables === 'all' ? createValues(append.create) : []),
+    ...(tables === 'all' ? [...createValues(append.create), toForkText(commit.forkedFrom)] : []),
   ]
 }
 

@@ -16,6 +16,8 @@ interface ThreadColumns {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly content: string
   /** The turn that is being produced, where that was asked for. */
   readonly messageId: MessageId | null
   /** See `ThreadRow`. */
@@ -34,6 +36,8 @@ interface MessageColumns {
   readonly mark: string
   readonly at: number
   readonly content: string | null
+  /** JSON text. */
+  readonly versions: string | null
   /** False: only its place; enough bytes had come together before it. */
   readonly isRead: boolean
 }
@@ -72,6 +76,15 @@ export interface PlaceColumns {
   readonly newestBodySeq: Seq | null
 }
 
+/** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
+export interface PathColumns {
+  readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
+  readonly ownerId: OwnerId | null
+  readonly seq: Seq
+  readonly id: MessageId | null
+  readonly role: UserMessage['role'] | 'assistant' | null
+}
+
 /** The result of one call. */
 export interface OutputColumns {
   readonly callId: CallId
@@ -101,6 +114,7 @@ const types = {
   mark: 'text',
   newest: 'text',
   edge: 'text',
+  versions: 'text',
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */

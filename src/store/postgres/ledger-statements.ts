@@ -79,7 +79,7 @@ export function createLedgerStatements(schema: string) {
       'read-message',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = $3
-         ORDER BY seq DESC LIMIT 1
+         ORDER BY retired_seq IS NULL DESC, seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
     // One that has no row is of a turn that is running.
@@ -117,6 +117,8 @@ export function createLedgerStatements(schema: string) {
          WHERE thread_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1) n ON true
        WHERE t.id = $1`,
     ),
+    /** thread, message, and where the id names a place: place, message */
+    readPath: statement('read-path', pathStatement(schema)),
     /** thread, calls */
     readOutputs: statement(
       'read-outputs',
@@ -132,6 +134,48 @@ export function createLedgerStatements(schema: string) {
        ${threadRows('t.id = (SELECT thread_id FROM found)')} UNION ALL ${details('found')}`,
     ),
   }
+}
+
+/** The walk of `walkPath` as one statement: upwards to what is shown, downwards along what was hidden last. */
+const pathStatement = (schema: string): string => {
+  const columns = 'seq, message_id, parent_seq, retired_seq, role'
+  return `WITH RECURSIVE target AS MATERIALIZED (
+      SELECT ${columns} FROM (
+        SELECT 1 AS rank, ${columns} FROM ${schema}.messages
+        WHERE thread_id = $1 AND seq = $3::bigint AND message_id = $4
+        UNION ALL (SELECT 2, ${columns} FROM ${schema}.messages
+          WHERE thread_id = $1 AND message_id = $2
+          ORDER BY retired_seq IS NULL DESC, retired_seq DESC, seq DESC LIMIT 1)
+      ) AS t ORDER BY rank LIMIT 1
+    ), up AS (
+      SELECT * FROM target
+      UNION ALL SELECT m.seq, m.message_id, m.parent_seq, m.retired_seq, m.role
+      FROM up JOIN ${schema}.messages m
+        ON m.thread_id = $1 AND m.seq = up.parent_seq AND m.seq < up.seq
+      WHERE up.retired_seq IS NOT NULL
+    ), down AS (
+      SELECT * FROM target WHERE retired_seq IS NOT NULL
+      UNION ALL SELECT c.* FROM down CROSS JOIN LATERAL (
+        SELECT ${columns} FROM ${schema}.messages
+        WHERE thread_id = $1 AND parent_seq = down.seq AND retired_seq IS NOT NULL
+          AND seq > down.seq
+        ORDER BY retired_seq DESC, seq DESC LIMIT 1) AS c
+    ), fork AS MATERIALIZED (
+      SELECT seq, is_hidden FROM (
+        SELECT CASE WHEN retired_seq IS NULL THEN seq WHEN parent_seq = 0 THEN 0 END AS seq,
+          (SELECT retired_seq IS NOT NULL FROM target) AS is_hidden
+        FROM up ORDER BY up.seq LIMIT 1) AS top WHERE seq IS NOT NULL
+    )
+    SELECT 'thread' AS part, owner_id AS "ownerId", seq, NULL::text AS id, NULL::text AS role
+    FROM ${schema}.threads WHERE id = $1
+    UNION ALL SELECT 'wanted', NULL, seq, message_id, role FROM target
+    UNION ALL SELECT 'fork', NULL, seq, NULL, NULL FROM fork
+    UNION ALL SELECT 'hide', NULL, m.seq, m.message_id, m.role FROM ${schema}.messages m
+      WHERE m.thread_id = $1 AND m.seq > (SELECT seq FROM fork WHERE is_hidden)
+        AND m.retired_seq IS NULL
+    UNION ALL SELECT 'show', NULL, seq, message_id, role FROM (
+      SELECT seq, message_id, role FROM up WHERE retired_seq IS NOT NULL
+      UNION SELECT seq, message_id, role FROM down) AS s`
 }
 
 function rowsOf(schema: string) {
@@ -166,6 +210,7 @@ function rowsOf(schema: string) {
         seq: 't.seq',
         incarnation: 't.incarnation',
         mark: 't.mark',
+        content: 't.queue',
         ...more,
       })} FROM ${schema}.threads t WHERE ${condition}`,
     messageRows: (from: string, isRead = 'true') =>
@@ -179,6 +224,7 @@ function rowsOf(schema: string) {
         mark: 'm.mark',
         at: 'm.created_at',
         content: isRead === 'true' ? 'm.body' : `CASE WHEN ${isRead} THEN m.body END`,
+        versions: 'm.versions',
         isRead,
       })} FROM ${from} m`,
     eventRows: (from: string) =>

@@ -13,10 +13,12 @@ import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
 import { createDatabase } from './database.ts'
+import { createPostgresFileRecords } from './file-records.ts'
 import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
 import { everything } from './notify-publisher.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
+import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { createPostgresSearch } from './search-index.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
@@ -61,7 +63,7 @@ export interface PostgresStoreOptions {
    * @default 5000
    */
   readonly statementTimeoutMs?: number
-  /** Told of faults that no verb can tell, such as a lost connection that was idle. */
+  /** Told of faults that no verb can tell, such as a lost connection that was idle. @default nobody is told */
   readonly onError?: (error: unknown) => void
 }
 
@@ -146,6 +148,8 @@ export function postgres(
   return {
     kind: 'postgres',
     audit: createPostgresAudit(database, quoted),
+    files: createPostgresFileRecords(database, quoted),
+    defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
     search: createPostgresSearch(database.run, quoted),
     ...createLedgerReader(ledger),
@@ -183,8 +187,8 @@ export function postgres(
       }
     },
 
-    async requestStop(threadId) {
-      const { seq, ...request } = await threads.requestStop(threadId)
+    async requestStop(threadId, only) {
+      const { seq, ...request } = await threads.requestStop(threadId, only)
       if (seq !== undefined) publish([{ threadId, seq, stop: true }])
       return request
     },

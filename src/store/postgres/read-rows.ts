@@ -1,5 +1,7 @@
+import { parseVersionId } from '../../core/versions.ts'
 import type { LedgerRows, LedgerSource, StoredCallRow } from '../ledger-rows.ts'
-import type { LedgerRow, OutputColumns, PlaceColumns } from './ledger-columns.ts'
+import { readVersionsText, type VersionPath } from '../version-path.ts'
+import type { LedgerRow, OutputColumns, PathColumns, PlaceColumns } from './ledger-columns.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
@@ -33,6 +35,12 @@ export function createPostgresSource(
       read(statements.readMessage, [mostBytes, threadId, id]),
     readTurnRows: (id, mostBytes) => read(statements.findTurn, [mostBytes, id]),
     readCallRows: (threadId, id, mostBytes) => read(statements.readCall, [mostBytes, threadId, id]),
+    async readPath(threadId, target) {
+      const [placed, whole = placed] = parseVersionId(target)
+      const isPlaced = placed?.seq != null
+      const values = [threadId, whole?.id, placed?.seq, isPlaced ? placed.id : null]
+      return toPath(await run<PathColumns>(statements.readPath, values))
+    },
     async readPlace(threadId, seq) {
       const [found] = await run<PlaceColumns>(statements.readPlace, [threadId, seq])
       if (found === undefined) return null
@@ -46,6 +54,21 @@ export function createPostgresSource(
       )
     },
   }
+}
+
+function toPath(rows: readonly PathColumns[]): VersionPath | null {
+  const thread = rows.find(({ part }) => part === 'thread')
+  const fork = rows.find(({ part }) => part === 'fork')
+  const target = rows.find(({ part }) => part === 'wanted')
+  if (thread?.ownerId == null || fork === undefined || target?.id == null) return null
+  const path = (wanted: PathColumns['part']) =>
+    rows
+      .flatMap(({ part, id, seq }) => (part === wanted && id !== null ? [{ id, seq }] : []))
+      .toSorted((left, right) => left.seq - right.seq)
+  const { ownerId, seq } = thread
+  const { id, role } = target
+  const wanted = { id, seq: target.seq, role: role ?? 'user' }
+  return { ownerId, seq, wanted, after: fork.seq, hide: path('hide'), show: path('show') }
 }
 
 function sortRows(rows: readonly LedgerRow[]): LedgerRows {
@@ -66,6 +89,7 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
       seq: thread.seq,
       incarnation: thread.incarnation,
       mark: thread.mark,
+      queue: thread.content,
       live: thread.messageId,
       newest: thread.newest,
       edge: thread.edge,
@@ -83,6 +107,7 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
           mark,
           at,
           content: body,
+          versions,
         }) => ({
           id,
           role,
@@ -93,6 +118,7 @@ function sortRows(rows: readonly LedgerRow[]): LedgerRows {
           mark,
           at,
           body,
+          versions: readVersionsText(versions),
         }),
       ),
     batches: batches

@@ -16,8 +16,16 @@ import type {
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
-import { type StoredThreadRow, toMetadataText, toThreadRecord } from '../thread-row.ts'
+import { longestTitle } from '../../core/thread.ts'
+import {
+  type ListedThreadRow,
+  type StoredThreadRow,
+  toListedThread,
+  toMetadataText,
+  toThreadRecord,
+} from '../thread-row.ts'
 import type { Database } from './database.ts'
+import { releaseFilesStatement } from './file-records.ts'
 import { type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
 
@@ -61,8 +69,8 @@ export function createThreadVerbs(
 
     async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<StoredThreadRow>(statements.listThreads, values)
-      return { threads: found.slice(0, limit).map(toThreadRecord), hasMore: found.length > limit }
+      const found = await run<ListedThreadRow>(statements.listThreads, values)
+      return { threads: found.slice(0, limit).map(toListedThread), hasMore: found.length > limit }
     },
 
     /**
@@ -85,8 +93,11 @@ export function createThreadVerbs(
       return row.isSet ? ('set' as const) : ('stale' as const)
     },
 
-    async requestStop(id: ThreadId): Promise<StopRequest & { readonly seq?: Seq }> {
-      const [row] = await run<StopRow>(statements.requestStop, [id])
+    async requestStop(
+      id: ThreadId,
+      only?: MessageId,
+    ): Promise<StopRequest & { readonly seq?: Seq }> {
+      const [row] = await run<StopRow>(statements.requestStop, [id, only ?? null])
       if (row === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = row
       return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
@@ -109,8 +120,8 @@ interface StopRow {
 type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
-  const columns = `id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-    updated_at AS "updatedAt", seq, activity`
+  const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
+    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"`
   return {
     createThread: statement(
       'create-thread',
@@ -119,10 +130,13 @@ export function createThreadStatements(schema: string) {
          VALUES ($1, $2, $3, $4::bigint, $4, $5)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
-       SELECT ${columns}, true AS "isNew" FROM created
-       UNION ALL SELECT ${columns}, false FROM ${schema}.threads WHERE id = $1`,
+       SELECT ${columns}, queue, true AS "isNew" FROM created
+       UNION ALL SELECT ${columns}, queue, false FROM ${schema}.threads WHERE id = $1`,
     ),
-    readThread: statement('read-thread', `SELECT ${columns} FROM ${schema}.threads WHERE id = $1`),
+    readThread: statement(
+      'read-thread',
+      `SELECT ${columns}, queue FROM ${schema}.threads WHERE id = $1`,
+    ),
     readSeqs: statement(
       'read-seqs',
       `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
@@ -149,14 +163,18 @@ export function createThreadStatements(schema: string) {
       `WITH gone AS (DELETE FROM ${schema}.messages WHERE thread_id = $1 RETURNING 1)
        SELECT count(*)::integer AS messages FROM gone`,
     ),
-    deleteRows: ['events', 'calls', 'search_threads', 'search_texts'].map((table) =>
-      statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
-    ),
+    deleteRows: [
+      ...['events', 'calls', 'search_threads', 'search_texts'].map((table) =>
+        statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
+      ),
+      releaseFilesStatement(schema),
+    ],
     requestStop: statement(
       'request-stop',
       `WITH stopped AS (
          UPDATE ${schema}.threads SET stop_fence = fence
-         WHERE id = $1 AND lease_holder IS NOT NULL RETURNING id, lease_turn, fence, seq
+         WHERE id = $1 AND lease_holder IS NOT NULL AND ($2::text IS NULL OR lease_turn = $2)
+         RETURNING id, lease_turn, fence, seq
        )
        SELECT s.lease_turn AS "turnId", s.fence, s.seq
        FROM ${schema}.threads t LEFT JOIN stopped s ON true WHERE t.id = $1`,
@@ -189,9 +207,13 @@ export async function rewriteThread(
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
     // Whoever appends finds this row locked, and then the thread rewritten.
-    const [row] = await run<{ readonly seq: Seq; readonly isHeld: boolean }>(lock, [threadId])
+    const [row] = await run<{
+      readonly seq: Seq
+      readonly isHeld: boolean
+      readonly hasQueue: boolean
+    }>(lock, [threadId])
     if (row === undefined || row.seq !== expectedSeq) return 'stale'
-    if (row.isHeld) return 'leased'
+    if (row.isHeld || row.hasQueue) return 'leased'
     for (const statement of deleteFrom) await run(statement, [threadId, from])
     let { seq } = row
     for (const result of await createCommitWriter(run, schema)(commits)) {
@@ -205,7 +227,8 @@ export async function rewriteThread(
 const rewriteStatements = (schema: string) => ({
   lock: statement(
     'lock-for-rewrite',
-    `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld"
+    `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld",
+       queue <> '[]' AS "hasQueue"
      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
   ),
   /** Calls first: which are to go is seen from the messages. */

@@ -33,7 +33,10 @@ export function createCommitWriter(
     calls: commitStatement(schema, 'calls'),
     all: commitStatement(schema, 'all'),
   }
-  /** Those that may have been stored though nobody was told. */
+  /**
+   * Those that may have been stored, or may still be, though nobody was told: a server that is slow to commit (a disk, a
+   * standby) shows nothing of it until it has.
+   */
   const inDoubt = new WeakSet<PlannedCommit>()
 
   return async (commits) => {
@@ -74,14 +77,32 @@ export function createCommitWriter(
     const settle = async (group: readonly PlannedCommit[], read: ReadCommitFate): Promise<void> => {
       for (const commit of group) {
         const fate = await read(commit)
-        inDoubt.delete(commit)
         if (fate.kind === 'appended') results.set(commit, fate)
+      }
+    }
+
+    /** What refuses a commit may be itself: as stale, its writer would write all of it once more (LG1). */
+    const settleRefused = async (
+      round: readonly PlannedCommit[],
+      read: ReadCommitFate,
+    ): Promise<void> => {
+      const isRefused = (commit: PlannedCommit) => {
+        const kind = results.get(commit)?.kind
+        return inDoubt.has(commit) && kind !== undefined && kind !== 'appended' && kind !== 'busy'
+      }
+      const refused = round.filter(isRefused)
+      const told = new Map(refused.map((commit) => [commit, results.get(commit)] as const))
+      for (const commit of refused) results.delete(commit)
+      await settle(refused, read)
+      for (const [commit, result] of told) {
+        if (isOpen(commit) && result !== undefined) results.set(commit, result)
       }
     }
 
     const writeSafely = async (round: readonly PlannedCommit[], isAgain = false): Promise<void> => {
       try {
         await write(round.filter(isOpen))
+        if (readFate !== undefined) await settleRefused(round, readFate)
       } catch (error) {
         if (readFate === undefined || !isLost(error)) throw error
         const open = round.filter(isOpen)
@@ -209,8 +230,6 @@ interface FateRow {
   readonly isStopping: boolean
   /** Rows that are there as they were planned. */
   readonly same: number
-  /** A later snapshot covers a turn that was written about, so that its events are no longer there. */
-  readonly isCovered: boolean
 }
 
 function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate {
@@ -231,45 +250,27 @@ function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate 
     return isReleased || isAcquired ? stored(fence) : { kind: 'absent' }
   }
   if (seq < expectedSeq + size) return { kind: 'absent' }
-  if (found.same === 0) {
-    // Whoever has lost the lease is refused by its fence, whatever was stored.
-    const isFenced = lease !== undefined && lease.kind !== 'acquire' && lease.fence !== fence
-    if (!found.isCovered || isFenced) return { kind: 'absent' }
-    throw unknownFate()
-  }
+  // Not there, or covered by a later snapshot of its turn: the thread's seq refuses it either way, and its writer reads anew.
+  if (found.same === 0) return { kind: 'absent' }
   if (lease?.kind !== 'acquire') return stored(lease?.fence ?? fence)
-  // Stored, and taken over since: under which number it was stored, nobody can tell.
-  if (!isOurs || lease.turnId !== found.turn) throw unknownFate()
-  return stored(fence)
+  // Stored, and taken over since: under which number it was stored, nobody can tell. It is refused as stale, too.
+  return isOurs && lease.turnId === found.turn ? stored(fence) : { kind: 'absent' }
 }
-
-const unknownFate = () =>
-  new HoldfastError(
-    'store-unreachable',
-    'The connection to PostgreSQL was lost. What was being written may or may not have been stored.',
-  )
 
 const fateStatement = (schema: string): Statement => ({
   name: 'holdfast-commit-fate',
   text: `
-    WITH batch AS (SELECT * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
-        AS b(seq, message_id, at, payload)),
-      body AS (SELECT * FROM unnest($6::text[], $7::bigint[], $8::text[])
-        AS s(message_id, body_seq, body))
     SELECT t.seq, t.fence, t.lease_holder AS holder, t.lease_turn AS turn,
       coalesce(t.stop_fence = t.fence, false) AS "isStopping",
-      (SELECT count(*) FROM batch AS b JOIN ${schema}.events AS e
-        ON e.thread_id = t.id AND e.seq = b.seq AND e.at = b.at AND e.payload = b.payload)
-      + (SELECT count(*) FROM body AS s JOIN ${schema}.messages AS m
-        ON m.thread_id = t.id AND m.message_id = s.message_id AND m.body_seq = s.body_seq
+      (SELECT count(*) FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS b(seq, at, payload)
+        JOIN ${schema}.events AS e ON e.thread_id = t.id AND e.seq = b.seq AND e.at = b.at AND e.payload = b.payload)
+      + (SELECT count(*) FROM unnest($5::text[], $6::bigint[], $7::text[])
+          AS s(message_id, body_seq, body)
+        JOIN ${schema}.messages AS m ON m.thread_id = t.id AND m.message_id = s.message_id AND m.body_seq = s.body_seq
           AND m.body = s.body)
-      + (SELECT count(*) FROM unnest($9::bigint[], $10::text[], $11::bigint[]) AS n(seq, id, at)
+      + (SELECT count(*) FROM unnest($8::bigint[], $9::text[], $10::bigint[]) AS n(seq, id, at)
         JOIN ${schema}.messages AS m ON m.thread_id = t.id AND m.seq = n.seq
-          AND m.message_id = n.id AND m.created_at = n.at) AS same,
-      EXISTS (SELECT FROM ${schema}.messages AS m JOIN
-        (SELECT message_id, seq FROM batch UNION ALL SELECT message_id, body_seq FROM body) AS w
-        ON m.thread_id = t.id AND m.message_id = w.message_id AND m.body_seq >= w.seq)
-        AS "isCovered"
+          AND m.message_id = n.id AND m.created_at = n.at) AS same
     FROM ${schema}.threads AS t WHERE t.id = $1`.replaceAll(/\s+/g, ' '),
 })
 
@@ -278,7 +279,6 @@ function fateValues({ append, batches, newMessages, changedMessages }: PlannedCo
   return [
     append.threadId,
     batches.map(({ seq }) => seq),
-    batches.map(({ turnId }) => turnId),
     batches.map(({ at }) => at),
     batches.map(({ payload }) => payload),
     bodies.map(({ id }) => id),

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { MessageId } from '../../core/ids.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import { type AuditSource, type AuditTables, mergeAuditRows } from '../audit-rows.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
 import { isHeld, type LeaseClock } from '../lease.ts'
@@ -16,7 +16,7 @@ import {
   scopeOfRepair,
   type StoredRow,
 } from '../plan-repair.ts'
-import { type StoredThreadRow, toThreadRecord } from '../thread-row.ts'
+import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import type { ThreadKey } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
@@ -187,7 +187,7 @@ function write(
   thread: ThreadKey,
   name: string,
   at: number,
-  { removed, added, seq, records }: RowWrites,
+  { removed, added, seq, queue, records }: RowWrites,
 ): void {
   for (const table of ledgerTables) {
     const remove = db.prepare(`DELETE FROM ${table} WHERE thread = ? AND ${rowKeys[table]} = ?`)
@@ -198,13 +198,14 @@ function write(
     }
   }
   if (seq !== null) db.prepare('UPDATE threads SET seq = ? WHERE thread = ?').run(seq, thread)
+  if (queue !== null) db.prepare('UPDATE threads SET queue = ? WHERE thread = ?').run(queue, thread)
   db.exec(auditSql.createRecord)
   const record = db.prepare(auditSql.record)
   for (const { problem, note, before } of records) record.run(at, name, problem, note, before)
 }
 
-function* threadsOf(rows: Iterable<unknown>): Generator<ThreadRecord> {
-  for (const row of rows) yield toThreadRecord(row as StoredThreadRow)
+function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
+  for (const row of rows) yield toListedThread(row as ListedThreadRow)
 }
 
 /** `?` is the number of one thread, or null for all. Not `?1` twice: Node 22.13 cannot bind numbered ones. */
@@ -212,7 +213,7 @@ const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.
 
 const auditSql = {
   scans: {
-    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, lease_holder AS holder,
+    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, queue, lease_holder AS holder,
       lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
       NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq,
@@ -227,7 +228,7 @@ const auditSql = {
       model_output AS modelOutput FROM calls ${ofThread('calls')} ORDER BY thread, turn, seq`,
   },
   listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
-    updated_at AS updatedAt, seq, activity FROM threads ORDER BY thread`,
+    updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom FROM threads ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,

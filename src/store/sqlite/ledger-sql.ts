@@ -1,11 +1,16 @@
-const threadColumns =
-  'id, owner_id AS ownerId, title, metadata, created_at AS createdAt, updated_at AS updatedAt, seq, activity'
+import { longestTitle } from '../../core/thread.ts'
+
+const threadColumns = `id, owner_id AS ownerId, substr(title, 1, ${longestTitle}) AS title, metadata, created_at AS createdAt,
+  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom`
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
 
 const messageColumns = `m.seq, m.message_id AS messageId, m.role, m.status, m.is_sealed AS isSnapshot,
-  m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.mark, m.created_at AS createdAt, m.body`
+  m.body_seq AS bodySeq, m.commit_seq AS commitSeq, m.mark, m.created_at AS createdAt, m.body, m.versions`
+
+const pathColumns =
+  'message_id AS id, seq, role, retired_seq AS retiredSeq, parent_seq AS parentSeq'
 
 const batchColumns = 'seq, size, commit_seq AS commitSeq, mark, turn, at, payload'
 
@@ -24,9 +29,9 @@ const lastCounter = `max(
 
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
-  readThread: `SELECT ${threadColumns} FROM threads WHERE id = ?`,
-  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark
-    FROM threads WHERE id = ?`,
+  readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
+  readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
+    queue FROM threads WHERE id = ?`,
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
@@ -56,19 +61,24 @@ export const ledgerSql = {
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
+  setFork: 'UPDATE threads SET forked_from = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
   requestStop: 'UPDATE threads SET stop_fence = fence, changed = ? WHERE thread = ?',
-  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence
-    FROM threads WHERE id = ?`,
+  readHead: `SELECT ${leaseColumns}, owner_id AS ownerId, stop_fence AS stopFence,
+    queue <> '[]' AS hasQueue FROM threads WHERE id = ?`,
   findLeases: `SELECT ${leaseColumns}, id AS threadId FROM threads WHERE lease_holder IS NOT NULL`,
   findLease: `SELECT ${leaseColumns}, id AS threadId FROM threads
     WHERE id = ? AND lease_holder IS NOT NULL`,
 
   insertMessage: `INSERT INTO messages (thread, seq, message_id, role, status, is_sealed, body_seq,
-    commit_seq, created_at, body, retired_seq, mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    commit_seq, created_at, body, retired_seq, mark, parent_seq, versions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
-  retireMessage: `UPDATE messages SET retired_seq = ?
+  retireMessage: `UPDATE messages SET retired_seq = ?, parent_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
+  showMessage: 'UPDATE messages SET retired_seq = NULL WHERE thread = ? AND seq = ?',
+  setVersions: 'UPDATE messages SET versions = ? WHERE thread = ? AND seq = ?',
   snapshotTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
     mark = ?, is_sealed = 1 WHERE thread = ? AND seq = ?`,
 
@@ -82,11 +92,19 @@ export const ledgerSql = {
   readMessages: `SELECT ${messageColumns} FROM messages m INDEXED BY messages_shown
     WHERE thread = ? AND seq BETWEEN ? AND ? AND retired_seq IS NULL ORDER BY seq DESC`,
   readMessage: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND message_id = ?
-    ORDER BY +seq DESC LIMIT 1`,
+    ORDER BY retired_seq IS NULL DESC, +seq DESC LIMIT 1`,
+  readPathAt: `SELECT ${pathColumns} FROM messages WHERE thread = ? AND seq = ?`,
+  readPathById: `SELECT ${pathColumns} FROM messages WHERE thread = ? AND message_id = ?
+    ORDER BY retired_seq IS NULL DESC, retired_seq DESC, +seq DESC LIMIT 1`,
+  readLastHidden: `SELECT ${pathColumns} FROM messages
+    WHERE thread = ? AND parent_seq = ? AND retired_seq IS NOT NULL
+    ORDER BY retired_seq DESC, seq DESC LIMIT 1`,
+  readShownAfter: `SELECT ${pathColumns} FROM messages INDEXED BY messages_shown
+    WHERE thread = ? AND seq > ? AND retired_seq IS NULL ORDER BY seq`,
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
-    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark FROM messages m JOIN threads t ON t.thread = m.thread
+    t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m

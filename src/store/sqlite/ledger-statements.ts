@@ -1,10 +1,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { FileId } from '../../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
-import type { StoredThreadRow } from '../thread-row.ts'
+import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import type { PathRow } from '../version-path.ts'
+import type { FileRow } from '../file-row.ts'
+import { fileSql } from './file-sql.ts'
 import { prepareSearchStatements } from './search-index.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
@@ -40,7 +44,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
-    listThreads: prepare<[OwnerId, before: number, limit: number], StoredThreadRow>(
+    listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
@@ -86,6 +90,8 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       mark: string | null
     }>(sql.changeThread),
     renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
+    setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
     renewLease: prepare<[until: number | null, ...InThread]>(sql.renewLease),
     requestStop: prepare<[changed: number, ...InThread]>(sql.requestStop),
@@ -107,10 +113,18 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         body: string | null,
         retiredSeq: Seq | null,
         mark: string,
+        parentSeq: Seq | null,
+        versions: string | null,
       ]
     >(sql.insertMessage),
     setStatus: prepare<[TurnStatus, ...AtPlace]>(sql.setStatus),
-    retireMessage: prepare<[Seq, ...ById]>(sql.retireMessage),
+    retireMessage: prepare<[Seq, parent: Seq | null, ...ById]>(sql.retireMessage),
+    showMessage: prepare<AtPlace>(sql.showMessage),
+    setVersions: prepare<[versions: string | null, ...AtPlace]>(sql.setVersions),
+    readPathAt: prepare<AtPlace, PathRow>(sql.readPathAt),
+    readPathById: prepare<ById, PathRow>(sql.readPathById),
+    readLastHidden: prepare<AtPlace, PathRow>(sql.readLastHidden),
+    readShownAfter: prepare<AtPlace, PathRow>(sql.readShownAfter),
     snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
@@ -132,6 +146,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         threadSeq: Seq
         incarnation: string
         threadMark: string
+        queue: string
       }
     >(sql.findTurn),
     readBodies: prepare<[ThreadKey, after: Seq, limit: number], MessageRecord>(sql.readBodies),
@@ -173,6 +188,29 @@ export function prepareLedgerStatements(db: DatabaseSync) {
         modelOutput: string | null,
       ]
     >(sql.upsertCall),
+    beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
+    finishFile: prepare<{
+      id: FileId
+      mediaType: string
+      bytes: number
+      sha256: string
+      filename: string | null
+      width: number | null
+      height: number | null
+    }>(fileSql.finishFile),
+    readFile: prepare<[FileId], FileRow>(fileSql.readFile),
+    reserveFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.reserveFile),
+    ownerFileBytes: prepare<[OwnerId], { bytes: number }>(fileSql.ownerFileBytes),
+    claimUnusedFiles: prepare<
+      { before: number; limit: number; ownerId: OwnerId | null },
+      { id: FileId }
+    >(fileSql.claimUnusedFiles),
+    forgetFile: prepare<[FileId]>(fileSql.forgetFile),
+    useFile: prepare<[...InThread, FileId]>(fileSql.useFile),
+    markFileUsed: prepare<[FileId]>(fileSql.markFileUsed),
+    releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
+    deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
+
     readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
@@ -184,6 +222,7 @@ export type ThreadKey = number
 /** What an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
+  readonly hasQueue: 0 | 1
 }
 
 /** A thread as reads of what is in it need it. */
@@ -194,6 +233,8 @@ export interface LedgerThreadRecord {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
+  /** The inputs that wait, as JSON text. */
+  readonly queue: string
 }
 
 export interface HeldLeaseRow {
@@ -222,6 +263,8 @@ export interface MessageRecord {
   readonly mark: string
   readonly createdAt: number
   readonly body: string | null
+  /** JSON text. */
+  readonly versions: string | null
 }
 
 /** Events of one commit: see `EventBatch`. */

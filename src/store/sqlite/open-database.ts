@@ -161,6 +161,8 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   // A database in memory, or a temporary one: it has no name that could lead elsewhere.
   if (place === '') return { identity: '', check() {}, checkSometimes() {} }
   const name = file.startsWith('file:') ? place : resolve(file)
+  // The name that was given may be a link that is made to point elsewhere; the log stands beside the file itself.
+  const paths = [...new Set([name, place, `${place}-wal`])]
   const known = new Map<string, string>()
   let lost: HoldfastError | undefined
   let lookedAt = 0
@@ -173,8 +175,7 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   }
   const check = () => {
     lookedAt = performance.now()
-    // The name that was given may be a link that is made to point elsewhere; the log stands beside the file itself.
-    if (lost === undefined && ![name, place, `${place}-wal`].every(isSame)) {
+    if (lost === undefined && !paths.every(isSame)) {
       lost = new HoldfastError(
         'store-replaced',
         `The database ${name} was deleted, moved or replaced while it was open. Nothing is stored until it is put back and this process is started again.`,

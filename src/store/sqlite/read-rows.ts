@@ -9,6 +9,7 @@ import type {
   ThreadRow,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
+import { type PathRows, readVersionsText, walkPath } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
 import type {
   BatchRecord,
@@ -127,9 +128,10 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
         if (record === undefined) return nothing
-        const { thread, threadId, ownerId, threadSeq: seq, incarnation, threadMark: mark } = record
+        const { thread, threadId, ownerId, threadSeq: seq, incarnation, queue } = record
+        const { threadMark: mark } = record
         return {
-          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark }),
+          thread: toThreadRow({ threadId, ownerId, seq, incarnation, mark, queue }),
           ...readDetails(statements, thread, [record], mostBytes),
           unread: null,
         }
@@ -150,6 +152,22 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           ...readDetails(statements, thread, records, mostBytes),
           unread: null,
         }
+      })
+    },
+
+    async readPath(threadId, target) {
+      return connection.read((statements) => {
+        const head = statements.readLedgerThread.get(threadId)
+        if (head === undefined) return null
+        const { thread, ownerId, seq } = head
+        const rows: PathRows = {
+          at: (place) => statements.readPathAt.get(thread, place),
+          byId: (id) => statements.readPathById.get(thread, id),
+          lastHidden: (parent) => statements.readLastHidden.get(thread, parent),
+          shownAfter: (place) => statements.readShownAfter.all(thread, place),
+        }
+        const path = walkPath(rows, target)
+        return path === null ? null : { ownerId, seq, ...path }
       })
     },
 
@@ -198,8 +216,9 @@ const toThreadRow = ({
   seq,
   incarnation,
   mark,
+  queue,
 }: Omit<LedgerThreadRecord, 'thread'>): ThreadRow => ({
-  ...{ threadId, ownerId, seq, incarnation, mark },
+  ...{ threadId, ownerId, seq, incarnation, mark, queue },
   ...{ live: null, newest: null, edge: null },
 })
 
@@ -314,4 +333,5 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   mark: record.mark,
   at: record.createdAt,
   body: record.body,
+  versions: readVersionsText(record.versions),
 })

@@ -8,6 +8,8 @@ import {
   type OptionTable,
 } from '../../core/check-options.ts'
 import type { Seq } from '../../core/ids.ts'
+import { folderFiles } from '../../files/folder-files.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
@@ -16,9 +18,10 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
-import { toMetadataText, toThreadRecord } from '../thread-row.ts'
+import { toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
+import { createSqliteFileRecords } from './file-records.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -28,15 +31,17 @@ import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
+  /** By which leases run out. @default Date.now */
   readonly now?: () => number
   /**
    * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
    * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * @default asks the operating system
    */
   readonly isAlive?: IsHolderAlive
-  /** How often to look for changes by other processes, while somebody watches. */
+  /** How often to look for changes by other processes, while somebody watches. @default 50 */
   readonly pollMs?: number
-  /** How long to wait for another process that is writing. */
+  /** How long to wait for another process that is writing; then the write fails, and is tried again. @default 1,500 */
   readonly busyTimeoutMs?: number
 }
 
@@ -91,6 +96,9 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     // A database in memory is seen by its own connection only.
     ...(file === ':memory:' ? {} : { audit }),
     holder: () => holder,
+    files: createSqliteFileRecords({ read, write }),
+    // Beside the database, so that one copy of the folder has both.
+    defaultFileStore: () => (file === ':memory:' ? memoryFiles() : folderFiles(`${file}-files`)),
 
     async createThread(wanted) {
       return write((statements) => {
@@ -127,7 +135,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
       )
       return {
-        threads: found.slice(0, limit).map(toThreadRecord),
+        threads: found.slice(0, limit).map(toListedThread),
         hasMore: found.length > limit,
       }
     },
@@ -149,6 +157,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const messages = Number(statements.deleteMessages.run(thread).changes)
         statements.deleteEvents.run(thread)
         statements.deleteCalls.run(thread)
+        statements.releaseFiles.run({ thread })
+        statements.deleteFileUses.run(thread)
         deleteThreadTexts(statements.search, thread)
         return { messages }
       })
@@ -168,7 +178,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
         const row = statements.readHead.get(threadId)
         if (row === undefined || row.seq !== expectedSeq) return 'stale'
-        if (isHeld(row, { now, isAlive })) return 'leased'
+        if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
         statements.deleteMessagesFrom.run(row.thread, from)
         statements.deleteEventsFrom.run(row.thread, from)
         statements.deleteCallsFrom.run(row.thread, from)
@@ -195,12 +205,12 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     search: createSqliteSearch({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       const request = await write((statements) => {
         const row = statements.readHead.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
-        if (turnId === null) return { kind: 'idle' } as const
+        if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' } as const
         statements.requestStop.run(createCounter(statements)(), row.thread)
         return { kind: 'requested', turnId, fence, seq } as const
       })

@@ -1,4 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
+import { toQueueText } from '../../core/queue.ts'
 import {
   isHeld,
   judgeAppend,
@@ -12,6 +13,8 @@ import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
+import { toForkText } from '../thread-row.ts'
+import { toVersionsText } from '../version-path.ts'
 
 export interface WriteContext extends LeaseClock {
   /** The next number of the whole store: see `readCounter`. */
@@ -31,6 +34,7 @@ export function writeCommit(
   const refusal = judgeAppend(head, (lease) => isHeld(lease, context), append)
   if (refusal !== null || head === null) return refusal ?? { kind: 'no-thread' }
   const { thread, after } = writeThread(statements, commit, found, head, context)
+  if (commit.forkedFrom !== null) statements.setFork.run(toForkText(commit.forkedFrom), thread)
   if (size > 0) writeRows(statements, commit, thread, after.seq)
   return toAppended(after, size, append.lease)
 }
@@ -46,7 +50,7 @@ function writeThread(
   head: ThreadHead,
   { now, nextCounter }: WriteContext,
 ): { readonly thread: ThreadKey; readonly after: ThreadHead } {
-  const { append, size, activityAt, title } = commit
+  const { append, size, activityAt, title, queue } = commit
   const { threadId: id, create, lease: use } = append
   const mark = size === 0 ? null : markOf(commit)
   const isRenewal = use?.kind === 'hold' && use.renewMs !== undefined
@@ -72,10 +76,12 @@ function writeThread(
       incarnation: head.incarnation,
       mark: mark ?? '',
     })
+    if (queue !== null) statements.setQueue.run(toQueueText(queue), Number(lastInsertRowid))
     return { thread: Number(lastInsertRowid), after }
   }
   const { thread } = found
   if (title !== null) statements.renameThread.run(title, thread)
+  if (queue !== null) statements.setQueue.run(toQueueText(queue), thread)
   if (activityAt !== null || use?.kind === 'acquire' || use?.kind === 'release') {
     const activity = activityAt === null ? null : counter
     statements.changeThread.run({
@@ -104,17 +110,23 @@ function writeRows(
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
-  const { newMessages, changedMessages, batches, calls } = commit
+  const { newMessages, changedMessages, shownMessages, batches, calls, files } = commit
   const mark = markOf(commit)
   // Before the new ones come, which may have the same ids.
-  for (const { id, seq, status, snapshot, retiredSeq } of changedMessages) {
+  for (const row of changedMessages) {
+    const { id, seq, status, snapshot, retiredSeq, parentSeq, versions } = row
     if (seq !== null && snapshot !== null) {
       statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, mark, thread, seq)
       statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
     } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
-    if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, thread, id)
+    if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, parentSeq, thread, id)
+    if (seq !== null && versions !== null) {
+      statements.setVersions.run(toVersionsText(versions), thread, seq)
+    }
   }
-  for (const { seq, id, role, status, at, body, bodySeq, retiredSeq } of newMessages) {
+  for (const place of shownMessages) statements.showMessage.run(thread, place)
+  for (const row of newMessages) {
+    const { seq, id, role, status, at, body, bodySeq, retiredSeq, parentSeq, versions } = row
     const isSnapshot = body === null ? 0 : 1
     statements.insertMessage.run(
       thread,
@@ -129,7 +141,13 @@ function writeRows(
       body,
       retiredSeq,
       mark,
+      parentSeq,
+      toVersionsText(versions),
     )
+  }
+  for (const id of files) {
+    statements.useFile.run(thread, id)
+    statements.markFileUsed.run(id)
   }
   for (const { seq, size, turnSeq, at, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)

@@ -39,12 +39,13 @@ export const chatRules: readonly HttpRule[] = [
   },
   {
     id: 'RS5',
-    claim: 'refuses a second message while a run is active, and does not store it',
+    claim: 'with reject refuses a second message while a run is active, and does not store it',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
       const stream = await openChat(client, { threadId }, userText('slow tool 30'))
-      const refused = await openChat(client, { threadId }, userText('hello'))
+      const hello = userText('hello')
+      const refused = await openChat(client, { threadId }, hello, { whenBusy: 'reject' })
       const body = (await refused.json()) as ErrorBody
       assert.deepEqual([refused.status, body.error.code], [409, 'run-active'])
       const regenerated = await postChat(client, { id: threadId, trigger: 'regenerate-message' })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ShownInput } from '../../views/queue-view.ts'
 import type { UiMessage } from '../../views/ui-message.ts'
 import type { HttpFixture } from './http-rule.ts'
 
@@ -22,6 +23,7 @@ export interface ThreadBody {
   readonly title: string
   readonly createdAt: string
   readonly updatedAt: string
+  readonly queue: readonly ShownInput[]
 }
 export interface PageBody<Item = UiMessage> {
   readonly results: readonly Item[]
@@ -30,6 +32,7 @@ export interface PageBody<Item = UiMessage> {
   readonly seq: number
   readonly place: string
   readonly live?: { readonly messageId: string } | null
+  readonly queue: readonly ShownInput[]
 }
 
 /** A person with a browser, as far as a rule needs one. */

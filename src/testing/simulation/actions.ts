@@ -3,6 +3,7 @@ import type { Cluster } from './cluster.ts'
 import { decide, findWaiting, addToolOutput, randomDecision, resolve } from './decision-actions.ts'
 import { type MessageActions, stop } from './message-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import { forkThread, showVersion } from './version-actions.ts'
 
 /** One random action of a user, a process or the network; the seed picks it by weight. */
 export function performRandomAction(cluster: Cluster, messageActions: MessageActions): void {
@@ -15,8 +16,11 @@ export function performRandomAction(cluster: Cluster, messageActions: MessageAct
     [2, () => sendAgain(cluster, messageActions, threadId, process)],
     [1.5, () => messageActions.edit(threadId, process)],
     [1.5, () => messageActions.regenerate(threadId, process)],
+    [2, () => showVersion(cluster, threadId, process)],
+    [0.7, () => forkThread(cluster, threadId, process)],
     [2, () => messageActions.continue(threadId, process)],
     [2, () => stop(cluster, threadId, process)],
+    [3, () => messageActions.changeQueue(threadId, process)],
     [waiting.length > 0 ? 25 : 0, () => answerWaitingCall(cluster, threadId, process)],
     [cluster.profile.crash > 0 ? 2 : 0, () => cluster.kill(process, 'crash-anywhere')],
     [cluster.profile.crash > 0 ? 2.5 : 0, () => stall(cluster, process)],

@@ -1,3 +1,4 @@
+import { joinedInputs } from '../../core/queue.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { isOpenCall } from '../../core/call.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
@@ -91,7 +92,8 @@ export function checkPrompt(
   for (const { view, lease, runSeq, events } of oracles) {
     const turn = view.messages.findLast((message) => message.role === 'assistant')
     // A run that lost its lease may still send a prompt of an older state; only the newest turn is checked.
-    if (turn?.role !== 'assistant' || turn.replyTo !== last) continue
+    if (turn?.role !== 'assistant') continue
+    if ((joinedInputs(turn).at(-1) ?? turn.replyTo) !== last) continue
     // A person may reopen a call at any time; the run learns of it with its next commit, so a prompt until then is right.
     const reopened = new Set(
       events.flatMap((event) =>
@@ -102,9 +104,10 @@ export function checkPrompt(
     if (lease?.holder === process && !lease.isAgain && open.length > 0) {
       report('CL3', `the model was called while ${open[0]?.id} was ${open[0]?.state}`)
     }
-    const shown = view.messages.flatMap(({ role, id, seq }) =>
-      role === 'user' && seq < turn.seq ? [id as string] : [],
-    )
+    const shown = view.messages.flatMap((message): readonly string[] => {
+      if (message.seq > turn.seq) return []
+      return message.role === 'assistant' ? joinedInputs(message) : [message.id]
+    })
     if (shown.join(' ') !== sent.join(' ')) {
       report('LG6', `a prompt has [${sent.join(' ')}] of [${shown.join(' ')}]`)
     }

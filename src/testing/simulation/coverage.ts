@@ -23,8 +23,17 @@ export const coverageKinds = [
   'message',
   'message-repeated',
   'message-refused',
+  'input-queued',
+  'input-steered',
+  'input-interrupted',
+  'input-withdrawn',
+  'queue-held',
+  'queue-released',
+  'queue-changed',
   'edit',
   'regenerate',
+  'show',
+  'fork',
   'continue',
   'stop',
   'stop-from-elsewhere',
@@ -91,6 +100,14 @@ export function kindsOfEvent(event: NewEvent): readonly CoverageKind[] {
   switch (event.type) {
     case 'message-added':
       return ['message']
+    case 'input-queued':
+      return event.input.mode === 'interrupt' ? ['input-interrupted'] : ['input-queued']
+    case 'input-joined':
+      return ['input-steered']
+    case 'input-withdrawn':
+    case 'queue-held':
+    case 'queue-released':
+      return [event.type]
     case 'step-abandoned':
       return ['step-abandoned']
     case 'step-resumed':

@@ -201,6 +201,7 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     },
     readPage: (query) => call('read page', () => store.readPage(query)),
     readChanges: (query) => call('read changes', () => store.readChanges(query)),
+    readPath: (thread, target) => call('read path', () => store.readPath(thread, target)),
     ...(store.readPlace === undefined
       ? {}
       : {
@@ -210,10 +211,10 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     readMessage: (...asked) => call('read message', () => store.readMessage(...asked)),
     findTurn: (...asked) => call('find turn', () => store.findTurn(...asked)),
     readCall: (...asked) => call('read call', () => store.readCall(...asked)),
-    requestStop(threadId) {
+    requestStop(threadId, only) {
       const work = () => {
         parts.onStopRequested(threadId)
-        return store.requestStop(threadId)
+        return store.requestStop(threadId, only)
       }
       return call('request stop', work, true)
     },

@@ -13,6 +13,8 @@ export interface MessageActions {
   edit(threadId: ThreadId, process: SimulatedProcess): void
   regenerate(threadId: ThreadId, process: SimulatedProcess): void
   continue(threadId: ThreadId, process: SimulatedProcess): void
+  /** Edits, moves or withdraws what waits, or sends on what is held. */
+  changeQueue(threadId: ThreadId, process: SimulatedProcess): void
 }
 
 export function createMessageActions(cluster: Cluster): MessageActions {
@@ -25,9 +27,10 @@ export function createMessageActions(cluster: Cluster): MessageActions {
       .oracleOf(threadId)
       .events.some(
         (event) =>
-          event.type === 'message-added' &&
-          event.messageId === id &&
-          JSON.stringify(event.parts).includes(userText(id)),
+          (event.type === 'input-queued' && event.input.id === id) ||
+          ((event.type === 'message-added' || event.type === 'input-joined') &&
+            event.messageId === id &&
+            JSON.stringify(event.parts).includes(userText(id))),
       )
 
   const submit = (process: SimulatedProcess, request: SendRequest) => {
@@ -40,13 +43,15 @@ export function createMessageActions(cluster: Cluster): MessageActions {
       process: process.name,
       label: `send ${message.id}${replaces} to ${threadId}`,
       send: () => process.holdfast.send(request),
-      faults: ['message-not-found'],
+      faults: ['message-not-found', 'queue-full', 'conflict'],
       onAnswer(answer) {
         switch (answer.kind) {
           case 'started':
           case 'joined':
           case 'repeated':
-            if (answer.kind !== 'started') count('message-repeated')
+          case 'queued':
+          case 'steering':
+            if (answer.kind === 'joined' || answer.kind === 'repeated') count('message-repeated')
             if (!isStored(threadId, message.id)) report('LG6', `${message.id} was not stored`)
             accepted.set(threadId, (accepted.get(threadId) ?? new Set()).add(message.id))
             return
@@ -74,7 +79,32 @@ export function createMessageActions(cluster: Cluster): MessageActions {
   return {
     accepted,
     send(threadId, process) {
-      submit(process, { threadId, message: messageOf(parseMessageId(cluster.newId('user'))) })
+      const whenBusy = random.pick(['queue', 'queue', 'steer', 'interrupt', 'reject'] as const)
+      const message = messageOf(parseMessageId(cluster.newId('user')))
+      submit(process, { threadId, message, whenBusy })
+    },
+    changeQueue(threadId, process) {
+      const { queue = [] } = cluster.oracleOf(threadId).view
+      if (queue.length === 0) return
+      const { queues } = process.holdfast
+      const { id } = random.pick(queue)
+      const before = random.chance(0.5) ? random.pick(queue).id : null
+      // Still one of the texts by which a message is known again.
+      const text = `${userText(id)} edited`
+      const [label, send] = random.pick([
+        [`withdraw ${id}`, () => queues.withdraw(threadId, id)],
+        [`move ${id}`, () => queues.update(threadId, id, { before })],
+        [`edit ${id}`, () => queues.update(threadId, id, { text })],
+        [`release ${threadId}`, () => queues.release(threadId)],
+        [`release ${threadId}`, () => queues.release(threadId)],
+      ] as const)
+      requests.submit<unknown>({
+        process: process.name,
+        label,
+        send,
+        faults: ['input-taken', 'message-not-found', 'bad-request'],
+        onAnswer: () => count('queue-changed'),
+      })
     },
     repeat(threadId, process) {
       const ids = tried.get(threadId) ?? []

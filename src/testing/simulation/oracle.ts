@@ -9,7 +9,7 @@ import {
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
-import type { Part, Turn } from '../../core/message.ts'
+import type { Message, Part, Turn } from '../../core/message.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult } from '../../store/store.ts'
 
@@ -71,6 +71,7 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
   const decisions = new Map<CallId, Decision>()
   const counts = new Map<string, number>()
   const events: LedgerEvent[] = []
+  const held = new Map<Seq, Message>()
   let view = views.get(0) as ThreadView
   let lease: ObservedLease | null = null
   let fence = 0
@@ -87,7 +88,11 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     if (use.kind === 'acquire') {
       const isHeld =
         lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
-      if (isHeld && stoppedFence !== fence) report('RS5', 'a run was taken from a live one')
+      // Who ends a turn goes on with the next one (IN2), or with one that it gave up: it takes nobody else's lease.
+      const isOwn = use.overFence === fence && lease?.holder === use.holder
+      if (isHeld && stoppedFence !== fence && !isOwn) {
+        report('RS5', 'a run was taken from a live one')
+      }
       if (result.fence === undefined || result.fence <= fence) report('CR2', 'a fence did not grow')
       fence = result.fence ?? fence
       const isAgain = lease?.holder === use.holder
@@ -131,12 +136,38 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
       turns.set(id, after)
     }
     const before = view
-    view = options.fold(
+    const { outdatedAt: _, ...folded } = options.fold(
       view,
       fresh.map((event) => ({ kind: 'event', seq: event.seq, event })),
     )
+    archive(folded.messages)
+    // What was hidden is held here: shown again, it stands where it stood, as it was (VR1).
+    const places = fresh.flatMap((event) => (event.type === 'messages-shown' ? event.places : []))
+    const shown = places.flatMap((place) => held.get(place) ?? []).map(asItEnded)
+    if (shown.length < places.length) report('VR1', `of ${places.join(' ')} some were never there`)
+    const messages = [...folded.messages, ...shown].sort((left, right) => left.seq - right.seq)
+    view = shown.length === 0 ? folded : { ...folded, messages }
     views.set(view.seq, view)
     checkProgress(before, fresh, resolved)
+  }
+
+  /** A turn may have ended in the commit that hid it. */
+  const asItEnded = (message: Message): Message => {
+    const turn = message.role === 'assistant' ? turns.get(message.id) : undefined
+    return turn === undefined ? message : { ...turn, ...pickVersions(message) }
+  }
+
+  /** Every message as it was last, with the versions that were made of it since. */
+  const archive = (messages: readonly Message[]) => {
+    for (const message of messages) {
+      if (held.get(message.seq) === message) continue
+      held.set(message.seq, message)
+      for (const { seq } of message.versions ?? []) {
+        const sibling = held.get(seq)
+        const isNew = (message.versions?.length ?? 0) > (sibling?.versions?.length ?? 0)
+        if (sibling !== undefined && isNew) held.set(seq, { ...sibling, ...pickVersions(message) })
+      }
+    }
   }
 
   const checkProgress = (
@@ -190,6 +221,9 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     },
   }
 }
+
+const pickVersions = ({ versions }: Message): Pick<Message, 'versions'> =>
+  versions === undefined ? {} : { versions }
 
 const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
   'call-decided',

@@ -90,9 +90,24 @@ async function checkThread(
   const retired = new Set(
     events.flatMap((event) => (event.type === 'messages-retired' ? event.messageIds : [])),
   )
+  const joined = new Set(
+    events.flatMap((event) => (event.type === 'input-joined' ? [event.messageId] : [])),
+  )
+  const withdrawn = new Set(
+    events.flatMap((event) => (event.type === 'input-withdrawn' ? [event.messageId] : [])),
+  )
+  const { queue = [] } = view
   for (const id of messageActions.accepted.get(threadId) ?? []) {
     const isShown = view.messages.some((message) => message.id === id)
-    if (!isShown && !retired.has(id)) report('LG6', `${id} is gone`)
+    const isWaiting = queue.some((input) => input.id === id)
+    const isKnown = isShown || isWaiting || joined.has(id) || withdrawn.has(id) || retired.has(id)
+    if (!isKnown) report('LG6', `${id} is gone`)
+    if ((isShown || isWaiting) && joined.has(id)) report('IN2', `${id} is answered twice`)
+  }
+  for (const { id, held } of queue) if (!held) report('IN2', `${id} waits for nobody`)
+  const stored = await store.readThread(threadId)
+  if (JSON.stringify(stored?.queue) !== JSON.stringify(queue)) {
+    report('IN2', `the queue of ${threadId} is not the fold of its events`)
   }
   for (const message of view.messages) {
     if (message.role !== 'user') continue

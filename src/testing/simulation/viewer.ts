@@ -33,6 +33,7 @@ export function createViewer(parts: ViewerParts): Viewer {
   let view: ThreadView = { seq: 0, messages: [] }
   /** The seq of the oldest message that it has loaded; older ones are not compared. */
   let from: Seq = 0
+  let pageSize = 5
   let connection: { readonly through: string; readonly controller: AbortController } | null = null
 
   const receive = (frame: Frame) => {
@@ -41,6 +42,8 @@ export function createViewer(parts: ViewerParts): Viewer {
     }
     view = parts.fold(view, frame.changes)
     if (view.seq !== frame.seq) view = { ...view, seq: frame.seq }
+    // What was shown again is not held: it is read before anything is compared (VR2).
+    if (view.outdatedAt !== undefined) return
     const expected = oracle.viewAt(frame.seq)
     if (expected === undefined) {
       report('LG2', `${name} was shown ${frame.seq}, which was not stored`)
@@ -57,6 +60,7 @@ export function createViewer(parts: ViewerParts): Viewer {
       for await (const frame of process.holdfast.subscribe(threadId, view.seq, signal)) {
         if (signal.aborted) return
         receive(frame)
+        if (view.outdatedAt !== undefined) return void viewer.reload(process, pageSize)
         await parts.pause()
         if (signal.aborted) return
       }
@@ -77,6 +81,7 @@ export function createViewer(parts: ViewerParts): Viewer {
     },
     connect(process) {
       viewer.drop()
+      if (view.outdatedAt !== undefined) return void viewer.reload(process, pageSize)
       const controller = new AbortController()
       connection = { through: process.name, controller }
       void follow(process, controller)
@@ -87,6 +92,7 @@ export function createViewer(parts: ViewerParts): Viewer {
     },
     async reload(process, limit) {
       viewer.drop()
+      pageSize = limit
       const query = { threadId, limit, before: null, live: 'include', results: 'full' } as const
       const page = await process.store.readPage(query).catch(() => null)
       if (page === null) return

@@ -34,7 +34,7 @@ async function prepareAppend(store: Store, append: Append): Promise<Append> {
     const message = await store.readMessage(threadId, id)
     if (message?.role === 'assistant') turns.push(message)
   }
-  return { expectedSeq: thread?.seq ?? 0, ...append, turns }
+  return { expectedSeq: thread?.seq ?? 0, queue: thread?.queue ?? [], ...append, turns }
 }
 
 /** A group, each planned on what the store says now; those that may not happen are left out. */

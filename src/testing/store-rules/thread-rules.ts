@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { parseMessageId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
+import type { ListedThread } from '../../core/thread.ts'
 import type { Store } from '../../store/store.ts'
 import { readChanges, readPage } from './read-thread.ts'
 import { commitTogether } from './append-events.ts'
@@ -30,8 +30,8 @@ import {
 const numbered = (index: number) => parseThreadId(`thread-${index}`)
 const ids = [0, 1, 2, 3, 4, 5, 6].map(numbered)
 
-async function listAll(store: Store, limit: number): Promise<readonly ThreadRecord[]> {
-  const all: ThreadRecord[] = []
+async function listAll(store: Store, limit: number): Promise<readonly ListedThread[]> {
+  const all: ListedThread[] = []
   let before: number | null = null
   while (true) {
     const list: Awaited<ReturnType<Store['listThreads']>> = await store.listThreads({

@@ -11,5 +11,5 @@ export function RowView(props: { readonly row: ThreadRow; readonly isLast: boole
   }
   const { message } = row
   if (isTurn(message)) return <TurnView turn={message} isLast={isLast} />
-  return <UserMessageView id={message.id} parts={message.parts} />
+  return <UserMessageView id={message.id} parts={message.parts} message={message} />
 }

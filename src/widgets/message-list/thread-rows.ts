@@ -1,11 +1,13 @@
 import type { PendingMessage, ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
+import { versionsOf } from '../../core/versions.ts'
+import { versionKeyOf } from '../message/lasting-effects.ts'
 
 export type ThreadRow =
   | { readonly kind: 'message'; readonly key: string; readonly message: Message }
   | { readonly kind: 'pending'; readonly key: string; readonly pending: PendingMessage }
 
-/** What is stored, then what is on its way. A message keeps its key when it is stored. */
+/** What is stored, then what is on its way. A message keeps its key when it is stored, and when another version is shown. */
 export function toThreadRows({
   messages,
   pending,
@@ -13,7 +15,7 @@ export function toThreadRows({
   return [
     ...messages
       .filter(({ role }) => role !== 'system')
-      .map((message) => ({ kind: 'message', key: message.id, message }) as const),
+      .map((message) => ({ kind: 'message', key: versionKeyOf(message), message }) as const),
     ...pending.map((each) => ({ kind: 'pending', key: each.id, pending: each }) as const),
   ]
 }
@@ -22,11 +24,15 @@ export function toThreadRows({
 export const findRow = (rows: readonly ThreadRow[], target: string): number =>
   rows.findIndex(
     (row) =>
-      row.key === target ||
-      (row.kind === 'message' &&
-        isTurn(row.message) &&
-        [...callsOf(row.message)].some(({ id }) => id === target)),
+      (row.kind === 'pending' && row.key === target) ||
+      (row.kind === 'message' && isTarget(row.message, target)),
   )
+
+/** Whether a deep link names this message: by its own id, by that of its version, or of one of its calls. */
+export const isTarget = (message: Message, target: string): boolean =>
+  message.id === target ||
+  versionsOf(message)?.shown === target ||
+  (isTurn(message) && [...callsOf(message)].some(({ id }) => id === target))
 
 /** Where the last thing is that was said. What could not be sent has not been said. */
 export const lastSaid = (rows: readonly ThreadRow[]): number =>

@@ -1,21 +1,33 @@
 import type { ReactNode } from 'react'
 import { ActionError } from '../action-error.tsx'
+import { useCallActions } from '../call-actions.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
+import { ForkButton } from './fork-button.tsx'
+import { readEffects } from './lasting-effects.ts'
 
 interface TurnActionsProps {
   readonly messageId: string
   readonly answer: string
   readonly isLast: boolean
+  /** Told which calls stay done that are no longer shown (VR3). */
+  readonly onEffects: (names: readonly string[]) => void
 }
 
-export function TurnActions({ messageId, answer, isLast }: TurnActionsProps): ReactNode {
+export function TurnActions(props: TurnActionsProps): ReactNode {
+  const { messageId, answer, isLast, onEffects } = props
   const strings = useStrings()
   const { client } = useCurrentThread()
+  const actions = useCallActions()
   const { isBusy, error, run } = useAction()
+  const regenerate = async () => {
+    const effects = await readEffects(client, actions, messageId)
+    await client.regenerate(messageId)
+    onEffects(effects)
+  }
   if (answer === '') return null
   return (
     <div className="hf-message-actions" data-last={isLast}>
@@ -25,12 +37,13 @@ export function TurnActions({ messageId, answer, isLast }: TurnActionsProps): Re
           type="button"
           className="hf-quiet"
           disabled={isBusy}
-          onClick={() => run(() => client.regenerate(messageId))}
+          onClick={() => run(regenerate)}
         >
           <Icon name="refresh" />
           {strings.regenerate}
         </button>
       )}
+      <ForkButton messageId={messageId} />
       <ActionError error={error} />
     </div>
   )

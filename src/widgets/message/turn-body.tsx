@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { Turn } from '../../core/message.ts'
 import { InlineToolWidget } from '../tool-widget/inline-tool-widget.tsx'
 import { TurnCards } from './turn-cards.tsx'
 import { TurnFolds } from './turn-folds.tsx'
 import { TurnItems } from './turn-items.tsx'
+import { TurnSteering } from './turn-steering.tsx'
 import { TurnText } from './turn-text.tsx'
 
 /** The props of `<TurnBody>`. */
@@ -28,7 +29,10 @@ export function TurnBody({ turn, isLast }: TurnBodyProps): ReactNode {
       <InlineToolWidget turn={turn} />
       <TurnCards turn={turn} isLast={isLast} />
       {steps.map((step) => (
-        <TurnText key={step.index} step={step} />
+        <Fragment key={step.index}>
+          <TurnText step={step} />
+          <TurnSteering step={step} />
+        </Fragment>
       ))}
       <TurnItems steps={steps} />
     </>

@@ -4,24 +4,32 @@ import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
+import { useCallActions } from '../call-actions.ts'
+import { readEffects } from './lasting-effects.ts'
 
 interface UserMessageEditorProps {
   readonly id: string
   readonly text: string
   readonly onClose: () => void
+  /** Told which calls stay done that are no longer shown (VR3). */
+  readonly onEffects: (names: readonly string[]) => void
 }
 
-/** Saving takes the message and what followed it out of the thread and answers the new one. */
-export function UserMessageEditor({ id, text, onClose }: UserMessageEditorProps): ReactNode {
+/** Saving answers another version of the message; the old one stays, with what followed it (VR1). */
+export function UserMessageEditor(props: UserMessageEditorProps): ReactNode {
+  const { id, text, onClose, onEffects } = props
   const strings = useStrings()
   const { client } = useCurrentThread()
+  const actions = useCallActions()
   const { isBusy, error, run } = useAction()
   const [edited, setEdited] = usePersistentUiState(`edited ${id}`, text)
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
   const save = () =>
     run(async () => {
+      const effects = await readEffects(client, actions, id)
       await client.send([{ type: 'text', text: edited }], { replaces: id })
+      onEffects(effects)
       onClose()
     })
   return (

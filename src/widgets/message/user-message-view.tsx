@@ -1,29 +1,38 @@
 import { memo, type ReactNode } from 'react'
 import type { PendingMessage } from '../../client/thread-snapshot.ts'
-import type { UserPart } from '../../core/message.ts'
+import type { UserMessage, UserPart } from '../../core/message.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { FileView } from './file-view.tsx'
+import { ForkButton } from './fork-button.tsx'
+import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
 import { PendingNote } from './pending-note.tsx'
 import { UserMessageEditor } from './user-message-editor.tsx'
+import { EffectsNote, VersionSwitch } from './version-switch.tsx'
 
 interface UserMessageViewProps {
   readonly id: string
   readonly parts: readonly UserPart[]
   /** Not stored yet, or it could not be. The same element shows it before and after. */
   readonly pending?: PendingMessage | undefined
+  /** As it is stored. */
+  readonly message?: UserMessage | undefined
 }
 
 export const UserMessageView = memo(function UserMessageView(
   props: UserMessageViewProps,
 ): ReactNode {
-  const { id, parts, pending } = props
+  const { id, parts, pending, message } = props
   const strings = useStrings()
   const [isEditing, setEditing] = usePersistentUiState(`editing ${id}`, false)
+  const [effects, setEffects] = useEffectNames(message === undefined ? id : versionKeyOf(message))
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
-  if (isEditing) return <UserMessageEditor id={id} text={text} onClose={() => setEditing(false)} />
+  if (isEditing) {
+    const close = () => setEditing(false)
+    return <UserMessageEditor id={id} text={text} onClose={close} onEffects={setEffects} />
+  }
   return (
     <article
       className="hf-user"
@@ -48,10 +57,13 @@ export const UserMessageView = memo(function UserMessageView(
             <Icon name="pencil" />
             {strings.edit}
           </button>
+          <ForkButton messageId={id} />
         </div>
       ) : (
         <PendingNote pending={pending} />
       )}
+      {message !== undefined && <VersionSwitch message={message} onEffects={setEffects} />}
+      <EffectsNote names={effects} />
     </article>
   )
 })

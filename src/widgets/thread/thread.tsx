@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react'
-import { isTurn } from '../../core/message.ts'
+import { type UploadedFile, uploadFile } from '../../client/upload-file.ts'
+import { isTurn, type UserPart } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
@@ -7,12 +8,14 @@ import { ChoicePicker } from '../composer/choice-picker.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
+import { QueueList } from '../queue/queue-list.tsx'
 import { ThreadProvider } from '../thread-context.ts'
 import { Announcer } from './announcer.tsx'
 import { ConnectionNote } from './connection-note.tsx'
 import { Refusal } from './refusal.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
+import { useShownTarget } from './use-shown-target.ts'
 import { useUnsent } from './use-unsent.ts'
 
 /** The props of `<Thread>`. */
@@ -35,6 +38,8 @@ export interface ThreadProps {
   readonly empty?: ReactNode
   /** The composer has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
+  /** Opens a thread that somebody forked from this one (VR4). @default nobody can fork it */
+  readonly onFork?: (threadId: string) => void
 }
 
 /**
@@ -50,15 +55,22 @@ export function Thread(props: ThreadProps): ReactNode {
   )
 }
 
+/** Files first, as they are read; a message of files alone has no text. */
+const toParts = (text: string, files: readonly UploadedFile[]): readonly UserPart[] => [
+  ...files.map(({ bytes: _, ...file }) => file),
+  ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
+]
+
 function ThreadBody(props: ThreadProps): ReactNode {
-  const { threadId, isNew = false, target, empty = null, takesFocus = false } = props
+  const { threadId, isNew = false, target, empty = null, takesFocus = false, onFork } = props
   const clients = useClients()
   const client = useMemo(() => clients.thread(threadId, isNew), [clients, threadId, isNew])
-  const current = useMemo(() => ({ threadId, client }), [threadId, client])
+  const current = useMemo(() => ({ threadId, client, onFork }), [threadId, client, onFork])
   const actions = useThreadActions(current)
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   useUnsent(threadId, client, thread)
+  useShownTarget(client, thread, target)
   const last = messages.at(-1)
   const isEmpty = messages.length === 0 && pending.length === 0
   const isRefused = connection.status === 'refused'
@@ -85,12 +97,21 @@ function ThreadBody(props: ThreadProps): ReactNode {
           ) : (
             <div className="hf-foot">
               <ConnectionNote connection={connection} isSavingInterrupted={isSavingInterrupted} />
+              <QueueList
+                queue={thread.queue}
+                edit={client.editQueued}
+                move={client.moveQueued}
+                withdraw={client.withdraw}
+                release={client.release}
+              />
               <Composer
                 threadId={threadId}
                 isRunning={isRunning}
                 isWaiting={last !== undefined && isTurn(last) && last.progress.status === 'waiting'}
                 takesFocus={takesFocus}
-                send={(text) => client.send([{ type: 'text', text }])}
+                send={(text, files) => client.send(toParts(text, files))}
+                steer={(text, files) => client.send(toParts(text, files), { whenBusy: 'steer' })}
+                upload={(file, options) => uploadFile(clients.api, file, options)}
                 stop={client.stop}
               >
                 <ChoicePicker

@@ -8,6 +8,7 @@ import type { CurrentThread } from '../thread-context.ts'
 interface ToolInfo {
   readonly name: string
   readonly inputSchema: JsonObject
+  readonly repeatable?: boolean
 }
 
 /** What the server lets a person do with the calls of a thread. */
@@ -37,6 +38,8 @@ export function useThreadActions({ threadId, client }: CurrentThread): CallActio
       },
       readSchema: async (name) =>
         (await readTools()).find((tool) => tool.name === name)?.inputSchema,
+      isRepeatable: async (name) =>
+        (await readTools()).find((tool) => tool.name === name)?.repeatable === true,
     }
   }, [options, threadId, client])
 }

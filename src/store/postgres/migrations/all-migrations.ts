@@ -4,7 +4,10 @@ import { eventBatches } from './0006-event-batches.ts'
 import { rowsPlannedOutside } from './0007-rows-planned-outside.ts'
 import { historyMarks } from './0008-history-marks.ts'
 import { threadMetadata } from './0009-thread-metadata.ts'
-import { search } from './0010-search.ts'
+import { inputQueue } from './0010-input-queue.ts'
+import { versions } from './0011-versions.ts'
+import { files } from './0012-files.ts'
+import { search } from './0013-search.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -15,5 +18,8 @@ export const allMigrations: readonly Migration[] = [
   rowsPlannedOutside,
   historyMarks,
   threadMetadata,
+  inputQueue,
+  versions,
+  files,
   search,
 ]

@@ -5,7 +5,10 @@ import { callsCheckAsComparison } from './0004-calls-check-as-comparison.ts'
 import { callsInOrder } from './0005-calls-in-order.ts'
 import { historyMarks } from './0006-history-marks.ts'
 import { threadMetadata } from './0007-thread-metadata.ts'
-import { search } from './0008-search.ts'
+import { inputQueue } from './0008-input-queue.ts'
+import { versions } from './0009-versions.ts'
+import { files } from './0010-files.ts'
+import { search } from './0011-search.ts'
 
 /** The n-th brings a database from version n - 1 to n. One that has been published never changes. */
 export const allMigrations: readonly string[] = [
@@ -16,6 +19,9 @@ export const allMigrations: readonly string[] = [
   callsInOrder,
   historyMarks,
   threadMetadata,
+  inputQueue,
+  versions,
+  files,
   search,
 ]
 
@@ -23,4 +29,4 @@ export const allMigrations: readonly string[] = [
  * Those after which the version before can go on reading and writing as if they had not been taken: they
  * add a table, an index, or a column that may be left out (docs/guides/upgrades.md).
  */
-export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8])
+export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11])

@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** The index of search. It is filled when somebody searches, so nothing is copied here. */
 export const search: Migration = {
-  version: 10,
+  version: 13,
   isAdditive: true,
   toSql: (schema) => `
 CREATE TABLE ${schema}.search_threads (

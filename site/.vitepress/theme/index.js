@@ -1,0 +1,4 @@
+import DefaultTheme from 'vitepress/theme-without-fonts'
+import './holdfast.css'
+
+export default DefaultTheme

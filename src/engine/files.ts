@@ -1,0 +1,256 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FileId, fileIdOf, type FileRecord, isFileId } from '../core/file.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { type OwnerId, parseOwnerId, type ThreadId } from '../core/ids.ts'
+import type { UserPart } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { ByteRange, FileStore } from '../files/file-store.ts'
+import { toFilename } from '../files/file-name.ts'
+import { readImageSize } from '../files/image-size.ts'
+import { isAccepted, refineType, sniffType } from '../files/sniff-type.ts'
+import type { FileRecords } from '../store/file-records.ts'
+import type { Store } from '../store/store.ts'
+import { checkNames } from './check-names.ts'
+import type { Clock } from './clock.ts'
+import type { FileLimits } from './file-options.ts'
+
+/** What `files.add` takes. */
+export interface FileToAdd {
+  /** Whose it is: nobody else is given it. */
+  readonly ownerId: string
+  /** The bytes, as they come. */
+  readonly content: AsyncIterable<Uint8Array>
+  /** What it is said to be; believed only among kinds of plain text. @default 'application/octet-stream' */
+  readonly mediaType?: string
+  /** How a person calls it. @default none */
+  readonly filename?: string
+  /** How many bytes are to come, where that is known: one that is too large is refused before it is read. @default not known */
+  readonly bytes?: number
+}
+
+/** Files that messages name (FL1, FL2). Ids are plain strings. */
+export interface Files {
+  /**
+   * Keeps a file and returns what is known of it. Refused with a `HoldfastError`, and nothing is kept: `file-too-large`,
+   * `file-type`, `files-full`. Bytes that do not come to an end are forgotten.
+   */
+  add(file: FileToAdd): Promise<FileRecord>
+  /** Null if there is none, or it is another owner's. */
+  get(id: string, scope?: { readonly ownerId?: string }): Promise<FileRecord | null>
+  /** The bytes, or a range of them; null if there are none. */
+  read(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>
+  /** Removes what no message names any more, and what none has named for `keepUnusedMs`, now. The engine does this by itself. */
+  collect(): Promise<number>
+}
+
+/** The same with what the engine asks of it. */
+export interface EngineFiles extends Files {
+  /** Refuses a message that names files which are not its owner's, or too many; the others are kept from the collector. */
+  admit(ownerId: OwnerId, parts: readonly UserPart[]): Promise<void>
+  /** Removes all that an owner has and no thread names. */
+  removeOwner(ownerId: OwnerId): Promise<void>
+  /** Keeps what a tool or a model made for a thread. Null where there is nowhere to keep it. */
+  keep(place: FilePlace, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
+  /** An address that anybody can fetch for a while, where the file store gives one. */
+  link(id: FileId): Promise<string | undefined>
+}
+
+interface FilePlace {
+  readonly ownerId: OwnerId
+  readonly threadId: ThreadId
+}
+
+/** So much is looked at to tell what a file is; pictures of cameras have their size behind a preview. */
+const headBytes = 131_072
+const linkSeconds = 3_600
+const collectedAtOnce = 100
+
+export function createFiles(
+  store: Store,
+  fileStore: FileStore | undefined,
+  limits: FileLimits,
+  clock: Clock,
+): EngineFiles {
+  const used = (): { readonly records: FileRecords; readonly bytes: FileStore } => {
+    if (store.files === undefined || fileStore === undefined) {
+      throw new HoldfastError('no-files', 'This server keeps no files.')
+    }
+    return { records: store.files, bytes: fileStore }
+  }
+
+  const remove = async (ids: readonly FileId[]): Promise<void> => {
+    const { records, bytes } = used()
+    for (const id of ids) await bytes.remove(id)
+    await records.forget(ids)
+  }
+
+  const collect = async (query: { readonly before: number; readonly ownerId?: OwnerId }) => {
+    const { records } = used()
+    let removed = 0
+    for (;;) {
+      const ids = await records.claimUnused({ ...query, limit: collectedAtOnce })
+      await remove(ids)
+      removed += ids.length
+      if (ids.length < collectedAtOnce) return removed
+    }
+  }
+
+  const keepFile = async (
+    ownerId: OwnerId,
+    { content, mediaType: declared = '', filename }: Omit<FileToAdd, 'ownerId'>,
+  ): Promise<FileRecord> => {
+    const { records, bytes } = used()
+    const id: FileId = `file_${randomUUID().replaceAll('-', '')}`
+    const at = clock.now()
+    const { head, rest } = await readHead(content, limits.maxBytes)
+    const sent = declared.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+    const mediaType = refineType(sniffType(head, sent), sent)
+    checkType(mediaType, sent, limits.accept)
+    const size = readImageSize(head, mediaType)
+    if (size !== undefined && size.width * size.height > limits.maxPixels) {
+      throw new HoldfastError(
+        'file-too-large',
+        `The image has ${size.width} × ${size.height} pixels, which is more than ${limits.maxPixels} in all.`,
+      )
+    }
+    await records.begin({ id, ownerId, at })
+    const meter = createMeter(limits.maxBytes)
+    try {
+      await bytes.write(id, meter.through(rest), { mediaType })
+      const file = withDefined(
+        { id, ownerId, mediaType, bytes: meter.bytes(), sha256: meter.sha256(), createdAt: at },
+        {
+          filename: filename === undefined ? undefined : toFilename(filename),
+          width: size?.width,
+          height: size?.height,
+        },
+      )
+      if ((await records.finish(file, limits.maxBytesPerOwner)) === 'ready') return file
+      throw new HoldfastError(
+        'files-full',
+        `With this file you would have more than ${limits.maxBytesPerOwner} bytes of files.`,
+      )
+    } catch (error) {
+      // What is left of it is found by the collector, should this fail too.
+      await bytes.remove(id).catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    async add(given) {
+      checkNames('files.add', given, ['ownerId', 'content', 'mediaType', 'filename', 'bytes'])
+      const ownerId = parseOwnerId(given.ownerId)
+      if ((given.bytes ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes)
+      return keepFile(ownerId, given)
+    },
+    async get(id, scope = {}) {
+      checkNames('The scope of a file', scope, ['ownerId'])
+      if (!isFileId(id)) return null
+      const file = await used().records.read(id)
+      const isTheirs = scope.ownerId === undefined || file?.ownerId === scope.ownerId
+      return isTheirs ? file : null
+    },
+    read: async (id, range) => (isFileId(id) ? used().bytes.read(id, range) : null),
+    collect: () => collect({ before: clock.now() - limits.keepUnusedMs }),
+    async admit(ownerId, parts) {
+      const ids = [...new Set(parts.flatMap((part) => namedIn(part) ?? []))]
+      if (ids.length === 0) return
+      if (ids.length > limits.maxPerMessage) {
+        throw new HoldfastError(
+          'bad-request',
+          `A message has at most ${limits.maxPerMessage} files.`,
+        )
+      }
+      const found = await used().records.reserve(ids, ownerId, clock.now())
+      if (found.length < ids.length) {
+        throw new HoldfastError('file-not-found', 'A file that the message names is not there.')
+      }
+      const bytes = found.reduce((sum, file) => sum + file.bytes, 0)
+      if (bytes > limits.maxBytesPerMessage) throw tooLarge(limits.maxBytesPerMessage)
+    },
+    async removeOwner(ownerId) {
+      if (store.files === undefined || fileStore === undefined) return
+      await collect({ before: Number.MAX_SAFE_INTEGER, ownerId })
+    },
+    async keep({ ownerId, threadId }, content, mediaType) {
+      if (store.files === undefined || fileStore === undefined) return null
+      const file = await keepFile(ownerId, { content: once(content), mediaType })
+      await store.files.name(threadId, [file.id])
+      return file
+    },
+    link: async (id) => fileStore?.link?.(id, linkSeconds),
+  }
+}
+
+const namedIn = (part: UserPart): FileId | undefined =>
+  part.type === 'file' ? fileIdOf(part.url) : undefined
+
+const tooLarge = (most: number): HoldfastError =>
+  new HoldfastError('file-too-large', `It is larger than ${most} bytes.`)
+
+function checkType(mediaType: string, declared: string, accept: readonly string[]): void {
+  if (declared.startsWith('image/') && !mediaType.startsWith('image/')) {
+    throw new HoldfastError('file-type', `It says that it is ${declared}, and is ${mediaType}.`)
+  }
+  if (isAccepted(mediaType, accept)) return
+  throw new HoldfastError(
+    'file-type',
+    `Files of the type ${mediaType} are not taken here; these are: ${accept.join(', ')}.`,
+  )
+}
+
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content
+}
+
+/** The first bytes, and everything with them. */
+async function readHead(
+  content: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ readonly head: Uint8Array; readonly rest: AsyncIterable<Uint8Array> }> {
+  const source = content[Symbol.asyncIterator]()
+  const pieces: Uint8Array[] = []
+  let size = 0
+  while (size < headBytes) {
+    const next: IteratorResult<Uint8Array, unknown> = await source.next()
+    if (next.done === true) break
+    pieces.push(next.value)
+    size += next.value.byteLength
+    if (size > maxBytes) {
+      await source.return?.()
+      throw tooLarge(maxBytes)
+    }
+  }
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    yield* pieces
+    try {
+      for (;;) {
+        const next: IteratorResult<Uint8Array, unknown> = await source.next()
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      await source.return?.()
+    }
+  }
+  return { head: Buffer.concat(pieces), rest: rest() }
+}
+
+/** Counts and hashes what passes; more than it may be ends it. */
+function createMeter(maxBytes: number) {
+  const hash = createHash('sha256')
+  let bytes = 0
+  return {
+    bytes: () => bytes,
+    sha256: () => hash.digest('hex'),
+    async *through(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const piece of content) {
+        bytes += piece.byteLength
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
+        hash.update(piece)
+        yield piece
+      }
+    },
+  }
+}

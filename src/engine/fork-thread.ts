@@ -1,0 +1,166 @@
+import { setImmediate } from 'node:timers/promises'
+import type { NewEvent } from '../core/event.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import {
+  type MessageId,
+  parseMessageId,
+  parseThreadId,
+  type Seq,
+  type ThreadId,
+} from '../core/ids.ts'
+import type { Message, Part, Turn, TurnProgress } from '../core/message.ts'
+import type { ThreadRecord } from '../core/thread.ts'
+import { withDefined } from '../core/with-defined.ts'
+import type { Page, Store, StoredChange } from '../store/store.ts'
+import { checkNames } from './check-names.ts'
+import type { Engine } from './engine.ts'
+import { retryWhileStale } from '../store/retry-while-stale.ts'
+import { findThread, parseTitle, type ThreadScope } from './threads.ts'
+
+/** What `threads.fork` takes. */
+export interface ForkOptions extends ThreadScope {
+  /** The last message to copy, one that is shown. @default the last one that has ended */
+  readonly messageId?: string
+  /** Of the new thread. @default one is made */
+  readonly id?: string
+  /** At most 500 characters. @default that of the thread it comes from */
+  readonly title?: string
+}
+
+/** What became of a wish to fork a thread. */
+export type ForkResult =
+  | { readonly kind: 'forked'; readonly thread: ThreadRecord }
+  /** There is a thread of this id, and it is the same owner's. Nothing was changed. */
+  | { readonly kind: 'exists'; readonly thread: ThreadRecord }
+  /** The id is another owner's. */
+  | { readonly kind: 'taken' }
+  /** The message that was named is a turn that runs or waits. */
+  | { readonly kind: 'run-active'; readonly turnId: MessageId }
+  | { readonly kind: 'no-message' }
+  | { readonly kind: 'no-thread' }
+
+/**
+ * Copies by value, in one commit that makes the thread: a crash leaves all of it or nothing, and what is done to either
+ * thread later, a deletion too, cannot reach the other.
+ */
+export async function forkThread(
+  engine: Engine,
+  newThreadId: () => ThreadId,
+  from: string,
+  options: ForkOptions = {},
+): Promise<ForkResult> {
+  checkNames('threads.fork', options, ['ownerId', 'messageId', 'id', 'title'])
+  const { store, clock } = engine
+  const { ownerId: owner, messageId: last } = options
+  const wanted = last === undefined ? undefined : parseMessageId(last)
+  const title = options.title === undefined ? undefined : parseTitle(options.title)
+  const id = options.id === undefined ? newThreadId() : parseThreadId(options.id)
+  const source = await findThread(store, from, owner === undefined ? {} : { ownerId: owner })
+  if (source === null) return { kind: 'no-thread' }
+  const found = options.id === undefined ? null : await store.readThread(id)
+  if (found !== null) {
+    return found.ownerId === source.ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
+  }
+  return retryWhileStale(async (): Promise<ForkResult | 'stale'> => {
+    const messages = await readPath(engine, source.id, wanted)
+    if (messages === null) return 'stale'
+    if (messages === 'no-message') return { kind: 'no-message' }
+    const open = messages.find(isOpen)
+    if (open !== undefined) return { kind: 'run-active', turnId: open.id }
+    const tip = messages.at(-1)
+    if (tip === undefined) return { kind: 'no-message' }
+    const at = clock.now()
+    const forkedFrom = { threadId: source.id, messageId: tip.id }
+    const events: readonly NewEvent[] = [
+      ...messages.map((message) => toCopy(engine, message)),
+      { type: 'thread-forked', from: forkedFrom, at },
+    ]
+    const create = { ownerId: source.ownerId, title: title ?? source.title, at }
+    const result = await engine.append({ threadId: id, events, expectedSeq: 0, create })
+    const thread = await store.readThread(id)
+    if (result.kind === 'appended') {
+      return thread === null ? { kind: 'no-thread' } : { kind: 'forked', thread }
+    }
+    // Somebody made a thread of this id meanwhile.
+    if (thread?.ownerId === source.ownerId) return { kind: 'exists', thread }
+    if (thread !== null) return { kind: 'taken' }
+    throw new HoldfastError('store-failed', `The thread could not be forked: ${result.kind}.`)
+  })
+}
+
+const isOpen = (message: Message): message is Turn =>
+  message.role === 'assistant' && message.progress.status !== 'ended'
+
+/** In pages, so that a long thread is not one long piece of work to everybody else (OP7). */
+const bytesAtOnce = 1_048_576
+
+/**
+ * What is shown up to the message, oldest first; without it, up to the last that has ended. Null: another version was
+ * shown meanwhile, and pages of two paths would be joined.
+ */
+async function readPath(
+  { store }: Engine,
+  threadId: ThreadId,
+  wanted: MessageId | undefined,
+): Promise<readonly Message[] | 'no-message' | null> {
+  const messages: Message[] = []
+  let before: Seq | null = null
+  let seq: Seq | undefined
+  let last: Seq | undefined
+  for (;;) {
+    const page: Page | null = await store.readPage({
+      ...{ threadId, limit: 200, before, live: 'include', results: 'full' },
+      maxBytes: bytesAtOnce,
+    })
+    if (page === null) return 'no-message'
+    seq ??= page.seq
+    last = page.seq
+    for (const message of page.messages) {
+      const isPast = messages.length > 0
+      if (isPast || (wanted === undefined ? !isOpen(message) : message.id === wanted)) {
+        messages.push(message)
+      }
+    }
+    before = page.messages.at(-1)?.seq ?? null
+    if (!page.hasMore || before === null) break
+    await setImmediate()
+  }
+  if (seq !== last && (await hasSwitched(store, threadId, seq ?? 0))) return null
+  return messages.length === 0 ? 'no-message' : messages.toReversed()
+}
+
+/** Whether anything was hidden or shown after a seq. What is only added stands behind all that was read. */
+async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
+  for (let after = seq; ;) {
+    const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
+    if (read === null) return true
+    const isSwitch = (change: StoredChange) =>
+      change.kind === 'event' && switches.has(change.event.type)
+    if (read.changes.some(isSwitch)) return true
+    if (read.reached >= read.seq) return false
+    after = read.reached
+  }
+}
+
+const switches: ReadonlySet<string> = new Set(['messages-retired', 'messages-shown'])
+
+/** The same content under an id that nobody has; a person's message keeps its own, which is unique in its thread. */
+function toCopy(engine: Engine, message: Message): NewEvent {
+  if (message.role !== 'assistant') {
+    const { id: messageId, role, parts, metadata, createdAt: at } = message
+    return withDefined({ type: 'message-added', messageId, role, parts, at } as const, { metadata })
+  }
+  const { createdAt: at, replyTo, metadata, choices, trace, recorded, unreadable } = message
+  const copy = (part: Part): Part =>
+    part.type === 'call' ? { ...part, id: engine.newCallId() } : part
+  const turn = withDefined(
+    {
+      replyTo,
+      progress: message.progress as Extract<TurnProgress, { readonly status: 'ended' }>,
+      steps: message.steps.map((step) => ({ ...step, parts: step.parts.map(copy) })),
+      unreadable,
+    },
+    { metadata, choices, trace, recorded },
+  )
+  return { type: 'turn-copied', turnId: engine.newMessageId(), at, turn }
+}

@@ -1,0 +1,20 @@
+type Options = Readonly<Record<string, unknown>>
+
+const isPlain = (value: unknown): value is Options =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What the second names wins, object by object: so a step that sets one option of a provider keeps the others. */
+export function mergeOptions<Kind extends Options>(
+  base: Kind | undefined,
+  over: Kind | undefined,
+): Kind | undefined {
+  if (base === undefined || over === undefined) return over ?? base
+  const changes = Object.entries(over)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      const known = Object.hasOwn(base, name) ? base[name] : undefined
+      return [name, isPlain(known) && isPlain(value) ? mergeOptions(known, value) : value] as const
+    })
+  // Entries and no assignment: `__proto__` as a key is data.
+  return Object.fromEntries([...Object.entries(base), ...changes]) as Kind
+}

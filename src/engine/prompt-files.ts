@@ -1,0 +1,103 @@
+import { createDownload } from 'ai'
+import { type FileId, fileIdOf, type FileRecord } from '../core/file.ts'
+import type { OwnerId } from '../core/ids.ts'
+import { isTurn, type Message, type Part, type Turn, type UserMessage } from '../core/message.ts'
+import type { EngineFiles } from './files.ts'
+
+/** A name that no server has: what stands there is read from the file store, and never asked of anybody. */
+const ownHost = 'files.holdfast.invalid'
+
+const idOf = (url: URL): FileId | undefined =>
+  url.hostname === ownHost ? url.pathname.slice(1) : undefined
+
+/** Whether only this process can load it, whatever addresses the model's provider can. */
+export const isOwnFile = (url: URL): boolean => idOf(url) !== undefined
+
+/**
+ * The files of a history for the model (FL2). Its provider gets an address where the file store gives one that anybody
+ * can fetch, and the bytes otherwise. A file of another owner, or one that is gone, is told in words (ST3b).
+ */
+export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
+  const known = new Map<FileId, Promise<FileRecord | null>>()
+  const recordOf = (id: FileId): Promise<FileRecord | null> => {
+    const record = known.get(id) ?? files.get(id, { ownerId }).catch(() => null)
+    known.set(id, record)
+    return record
+  }
+
+  const readBytes = async (id: FileId): Promise<{ data: Uint8Array; mediaType: string }> => {
+    const record = await recordOf(id)
+    const content = record === null ? null : await files.read(id)
+    if (record === null || content === null) throw new Error('The file is gone.')
+    const pieces: Uint8Array[] = []
+    for await (const piece of content) pieces.push(piece)
+    return { data: Buffer.concat(pieces), mediaType: record.mediaType }
+  }
+
+  const toUserMessage = async (message: UserMessage): Promise<UserMessage> => ({
+    ...message,
+    parts: await Promise.all(
+      message.parts.map(async (part) => {
+        const id = part.type === 'file' ? fileIdOf(part.url) : undefined
+        if (part.type !== 'file' || id === undefined) return part
+        const record = await recordOf(id)
+        if (record === null) return part
+        const url = (await files.link(id)) ?? `https://${ownHost}/${id}`
+        return { ...part, url, mediaType: record.mediaType }
+      }),
+    ),
+  })
+
+  /** Providers fetch nothing that a model is said to have made: it goes as bytes. */
+  const toTurn = async (turn: Turn): Promise<Turn> => ({
+    ...turn,
+    steps: await Promise.all(
+      turn.steps.map(async (step) => ({
+        ...step,
+        parts: await Promise.all(
+          step.parts.map(async (part) => {
+            const id = fileNamedBy(part)
+            if (id === undefined || !('url' in part)) return part
+            try {
+              const { data, mediaType } = await readBytes(id)
+              const url = `data:${mediaType};base64,${Buffer.from(data).toString('base64')}`
+              return { ...part, url }
+            } catch {
+              return part
+            }
+          }),
+        ),
+      })),
+    ),
+  })
+
+  const fetchRemote = createDownload({ maxBytes: mostFileBytes })
+
+  return {
+    /** The messages with addresses and bytes that can be sent; the same ones where none names a file. */
+    async resolve(messages: readonly Message[]): Promise<readonly Message[]> {
+      if (!messages.some(namesFile)) return messages
+      return Promise.all(
+        messages.map(async (message) => {
+          if (!namesFile(message)) return message
+          return isTurn(message) ? toTurn(message) : toUserMessage(message)
+        }),
+      )
+    },
+    fetch: (request: { readonly url: URL; readonly abortSignal: AbortSignal }) => {
+      const id = idOf(request.url)
+      return id === undefined ? fetchRemote(request) : readBytes(id)
+    },
+  }
+}
+
+/** What one file may have; more is not for a model, nor for the memory of a process that serves others. */
+const mostFileBytes = 25 * 1024 * 1024
+
+const fileNamedBy = (part: Part): FileId | undefined =>
+  part.type === 'file' || part.type === 'reasoning-file' ? fileIdOf(part.url) : undefined
+
+const namesFile = (message: Message): boolean =>
+  isTurn(message)
+    ? message.steps.some(({ parts }) => parts.some((part) => fileNamedBy(part) !== undefined))
+    : message.parts.some((part) => part.type === 'file' && fileIdOf(part.url) !== undefined)

@@ -1,0 +1,185 @@
+import { AwsClient } from 'aws4fetch'
+import { checkOptions, type OptionTable, text, wholeNumber } from '../../core/check-options.ts'
+import type { FileId } from '../../core/file.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import { cutToRange, type FileStore } from '../file-store.ts'
+
+/** What `s3Files` takes. */
+export interface S3FilesOptions {
+  /** Where the service is, without the bucket: `https://s3.eu-central-1.amazonaws.com`, `https://<account>.r2.cloudflarestorage.com`. */
+  readonly endpoint: string
+  readonly bucket: string
+  /** @default 'us-east-1', which services that have no regions take */
+  readonly region?: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** For keys that are lent for a while. @default none */
+  readonly sessionToken?: string
+  /** What every key begins with, such as `chat/`. @default none */
+  readonly prefix?: string
+  /**
+   * Bytes that are sent at once: a larger file goes in parts of this size, and no more of it is in memory. The service
+   * takes no less than 5 MiB.
+   * @default 8,388,608
+   */
+  readonly partBytes?: number
+}
+
+export const s3Rules: OptionTable<S3FilesOptions> = {
+  endpoint: {
+    range: 'an http:// or https:// address',
+    fits: (value) => typeof value === 'string' && /^https?:\/\/[^/?#]+\/?$/.test(value),
+  },
+  bucket: {
+    range: 'the name of a bucket',
+    fits: (value) => typeof value === 'string' && /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
+  },
+  region: text('"us-east-1"'),
+  accessKeyId: text(),
+  secretAccessKey: text(),
+  sessionToken: text('none'),
+  prefix: {
+    range: 'a string of letters, digits and "/", "-", "_", "."',
+    fits: (value) => typeof value === 'string' && /^[\w./-]*$/.test(value),
+    default: 'none',
+  },
+  partBytes: wholeNumber(5_242_880, 1_073_741_824, '8,388,608'),
+}
+
+/**
+ * Files in a bucket of S3 or of a service that speaks its protocol. Servers on any number of machines may share it.
+ * Models that fetch files themselves get an address that is signed for an hour, and the file does not pass through here.
+ *
+ * @example
+ * files: { store: s3Files({ endpoint, bucket: 'chat', region, accessKeyId, secretAccessKey }) }
+ */
+export function s3Files(options: S3FilesOptions): FileStore {
+  checkOptions('s3Files', options, s3Rules)
+  const { endpoint, bucket, region = 'us-east-1', prefix = '', partBytes = 8_388_608 } = options
+  const { accessKeyId, secretAccessKey, sessionToken } = options
+  const client = new AwsClient({
+    service: 's3',
+    region,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    retries: 3,
+  })
+  const root = `${endpoint.replace(/\/$/, '')}/${bucket}/${prefix}`
+  const addressOf = (id: FileId, query = ''): string => `${root}${id}${query}`
+
+  const ask = async (
+    method: string,
+    address: string,
+    init: RequestInit = {},
+    isFine: (status: number) => boolean = (status) => status >= 200 && status < 300,
+  ): Promise<Response> => {
+    const response = await client.fetch(address, { method, ...init })
+    if (isFine(response.status)) return response
+    await response.body?.cancel()
+    throw fault(`answered ${response.status} to ${method}`)
+  }
+
+  const writeParts = async (
+    id: FileId,
+    first: Uint8Array<ArrayBuffer>,
+    rest: AsyncIterator<Uint8Array<ArrayBuffer>>,
+    mediaType: string,
+  ): Promise<void> => {
+    const begun = await ask('POST', addressOf(id, '?uploads='), {
+      headers: { 'content-type': mediaType },
+    })
+    const upload = /<UploadId>([^<]+)<\/UploadId>/.exec(await begun.text())?.[1]
+    if (upload === undefined) throw fault('began no upload')
+    const uploadId = encodeURIComponent(upload)
+    try {
+      const parts: string[] = []
+      let body: Uint8Array<ArrayBuffer> | undefined = first
+      for (let number = 1; body !== undefined; number++) {
+        const query = `?partNumber=${number}&uploadId=${uploadId}`
+        const sent = await ask('PUT', addressOf(id, query), { body })
+        await sent.body?.cancel()
+        const etag = sent.headers.get('etag') ?? ''
+        parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag></Part>`)
+        const next = await rest.next()
+        body = next.done === true ? undefined : next.value
+      }
+      const list = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
+      const done = await ask('POST', addressOf(id, `?uploadId=${uploadId}`), { body: list })
+      // The service may say 200 before it knows, and the fault in the text.
+      if (/<Error>/.test(await done.text())) throw fault('did not put the parts together')
+    } catch (error) {
+      await ask('DELETE', addressOf(id, `?uploadId=${uploadId}`)).catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    kind: 's3',
+    async write(id, content, { mediaType }) {
+      const pieces = toParts(content, partBytes)
+      const first = await pieces.next()
+      const head = first.done === true ? new Uint8Array() : first.value
+      if (head.byteLength === partBytes) return writeParts(id, head, pieces, mediaType)
+      const sent = await ask('PUT', addressOf(id), {
+        body: head,
+        headers: { 'content-type': mediaType },
+      })
+      await sent.body?.cancel()
+    },
+    async read(id, range) {
+      const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }
+      const isFine = (status: number) => [200, 206, 404].includes(status)
+      const response = await ask('GET', addressOf(id), { headers }, isFine)
+      if (response.status === 404 || response.body === null) {
+        await response.body?.cancel()
+        return response.status === 404 ? null : nothing()
+      }
+      // One that knows no ranges sends all of it.
+      return range === undefined || response.status === 206
+        ? response.body
+        : cutToRange(response.body, range)
+    },
+    async remove(id) {
+      const response = await ask(
+        'DELETE',
+        addressOf(id),
+        {},
+        (status) => status < 300 || status === 404,
+      )
+      await response.body?.cancel()
+    },
+    async link(id, seconds) {
+      const address = addressOf(id, `?X-Amz-Expires=${seconds}`)
+      const signed = await client.sign(address, { method: 'GET', aws: { signQuery: true } })
+      return signed.url
+    },
+  }
+}
+
+const fault = (what: string): HoldfastError =>
+  new HoldfastError('store-failed', `The file store ${what}.`)
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** The same bytes in parts of one size, but for the last; none if there are none. */
+async function* toParts(
+  content: AsyncIterable<Uint8Array>,
+  partBytes: number,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  let part = new Uint8Array(partBytes)
+  let size = 0
+  for await (const chunk of content) {
+    for (let at = 0; at < chunk.byteLength;) {
+      const taken = chunk.subarray(at, at + partBytes - size)
+      part.set(taken, size)
+      size += taken.byteLength
+      at += taken.byteLength
+      if (size < partBytes) continue
+      yield part
+      part = new Uint8Array(partBytes)
+      size = 0
+    }
+  }
+  if (size > 0) yield part.subarray(0, size)
+}

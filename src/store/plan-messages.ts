@@ -1,0 +1,139 @@
+import type { NewEvent } from '../core/event.ts'
+import type { MessageId, Seq } from '../core/ids.ts'
+import type { Turn, TurnStatus, UserMessage } from '../core/message.ts'
+import { addVersion, type MessageVersion } from '../core/versions.ts'
+import { toSnapshot } from './turn-snapshot.ts'
+
+/** The rows of `messages` that a commit writes. */
+export interface PlannedMessages {
+  readonly newMessages: readonly NewMessageRow[]
+  readonly changedMessages: readonly ChangedMessageRow[]
+  /** The places of messages that are shown again. Written after the changed ones, which may have the same ids. */
+  readonly shownMessages: readonly Seq[]
+}
+
+/** A row of `messages` that is inserted. With a body it is a user's message or a snapshot of a turn. */
+export interface NewMessageRow {
+  readonly seq: Seq
+  readonly id: MessageId
+  readonly role: UserMessage['role'] | 'assistant'
+  readonly status: TurnStatus | null
+  readonly at: number
+  readonly body: string | null
+  readonly bodySeq: Seq | null
+  readonly retiredSeq: Seq | null
+  /** See `ChangedMessageRow`. */
+  readonly parentSeq: Seq | null
+  /** Itself and its siblings; null if it has none. */
+  readonly versions: readonly MessageVersion[] | null
+}
+
+/** A row of `messages` that is there and changes. Without a place: it is found by its id, and only retired. */
+export interface ChangedMessageRow {
+  readonly id: MessageId
+  readonly seq: Seq | null
+  readonly status: TurnStatus | null
+  readonly snapshot: { readonly body: string; readonly seq: Seq } | null
+  readonly retiredSeq: Seq | null
+  /**
+   * With `retiredSeq`: the place of the message that it followed (0: none), by which it is found again; null:
+   * it is never shown again. One that is shown needs none: it follows what is shown before it.
+   */
+  readonly parentSeq: Seq | null
+  /** Null: as they were. */
+  readonly versions: readonly MessageVersion[] | null
+}
+
+export const statusOf = (turn: Turn | undefined): TurnStatus | null => turn?.progress.status ?? null
+
+/** A turn that has ended is its snapshot; its events are not stored, or no longer. */
+export const isEnded = (turn: Turn | undefined): boolean => statusOf(turn) === 'ended'
+
+/** What an append does to the rows of `messages`. */
+export function planMessages(
+  known: ReadonlyMap<MessageId, Turn>,
+  turns: ReadonlyMap<MessageId, Turn>,
+  events: readonly NewEvent[],
+  first: Seq,
+): PlannedMessages {
+  const added: NewMessageRow[] = []
+  const shown: Seq[] = []
+  // By place where it is known: an edit may keep the id, so that two rows of one id change at once.
+  const changed = new Map<MessageId | Seq, ChangedMessageRow>()
+  const change = (id: MessageId, place: Seq | null, more: Partial<ChangedMessageRow>) => {
+    const seq = place ?? turns.get(id)?.seq ?? null
+    const row = changed.get(seq ?? id) ?? { ...unchanged, id, seq }
+    changed.set(seq ?? id, { ...row, ...more })
+  }
+  const addToVersions = (earlier: readonly MessageVersion[], own: MessageVersion) => {
+    const versions = addVersion(earlier, own) ?? null
+    for (const { id, seq } of earlier) change(id, seq, { versions })
+    return versions
+  }
+  for (const [id, turn] of turns) {
+    const before = known.get(id)
+    if (before === undefined) continue
+    const status = statusOf(turn)
+    const snapshot = isEnded(turn) ? { body: toSnapshot(turn), seq: turn.lastSeq } : null
+    // A turn that had ended and has events again is no longer all in its snapshot.
+    if (status === statusOf(before) && snapshot === null) continue
+    change(id, turn.seq, { status, snapshot })
+  }
+  for (const [index, event] of events.entries()) {
+    const seq = first + index
+    switch (event.type) {
+      case 'message-added': {
+        const { messageId: id, role, at, parts, metadata, versionOf = [] } = event
+        const body = JSON.stringify({ parts, metadata })
+        const versions = addToVersions(versionOf, { id, seq })
+        added.push({ ...newRow, seq, id, role, at, body, bodySeq: seq, versions })
+        break
+      }
+      case 'turn-started':
+      case 'turn-copied': {
+        const { turnId: id, at } = event
+        const versionOf = ('versionOf' in event ? event.versionOf : undefined) ?? []
+        const turn = turns.get(id)
+        const isWhole = turn !== undefined && isEnded(turn)
+        added.push({
+          ...newRow,
+          seq,
+          id,
+          role: 'assistant',
+          status: statusOf(turn),
+          at,
+          body: isWhole ? toSnapshot(turn) : null,
+          bodySeq: isWhole ? turn.lastSeq : null,
+          versions: addToVersions(versionOf, { id, seq }),
+        })
+        break
+      }
+      case 'messages-retired':
+        // What a rewrite took out has no row any more that could be marked.
+        if (event.from !== undefined) break
+        for (const [nth, id] of event.messageIds.entries()) {
+          const { after, places } = event.kept ?? { after: null, places: [] }
+          const parentSeq = nth === 0 ? after : (places[nth - 1] ?? null)
+          const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
+          if (own >= 0)
+            added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq, parentSeq }
+          else change(id, places[nth] ?? null, { retiredSeq: seq, parentSeq })
+        }
+        break
+      case 'messages-shown':
+        shown.push(...event.places)
+        break
+      default:
+    }
+  }
+  return { newMessages: added, changedMessages: [...changed.values()], shownMessages: shown }
+}
+
+const unchanged = {
+  status: null,
+  snapshot: null,
+  retiredSeq: null,
+  parentSeq: null,
+  versions: null,
+} as const
+const newRow = { status: null, retiredSeq: null, parentSeq: null } as const

@@ -1,0 +1,96 @@
+import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { Message } from '../../core/message.ts'
+import { type MessageVersion, toVersionId } from '../../core/versions.ts'
+import type { ForkResult } from '../../engine/fork-thread.ts'
+import type { ShowResult } from '../../engine/show-version.ts'
+import { findDifference } from './check-views.ts'
+import type { Cluster } from './cluster.ts'
+import type { Oracle } from './oracle.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+
+type Added = MessageVersion & Pick<Message, 'role'>
+
+/** A user shows another version, or goes back to a message that is hidden (VR1). */
+export function showVersion(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
+  const { random, requests, report } = cluster
+  const oracle = cluster.oracleOf(threadId)
+  const added = oracle.events.flatMap((event): readonly Added[] => {
+    const { seq } = event
+    if (event.type === 'message-added') return [{ role: event.role, id: event.messageId, seq }]
+    return event.type === 'turn-started' ? [{ role: 'assistant', id: event.turnId, seq }] : []
+  })
+  if (added.length === 0) return
+  const target = random.pick(added)
+  const version = toVersionId(target.role, target)
+  requests.submit<ShowResult>({
+    process: process.name,
+    label: `show ${version} of ${threadId}`,
+    send: () => process.holdfast.show(threadId, version),
+    onAnswer(answer) {
+      if (answer.kind === 'no-message' || answer.kind === 'no-thread') {
+        report('VR1', `${version} was not found`)
+      }
+      if (answer.kind !== 'shown') return
+      cluster.count('show')
+      const shown = oracle.viewAt(answer.seq)?.messages ?? []
+      if (!shown.some(({ seq }) => seq === target.seq)) {
+        report('VR1', `${version} was said to be shown at ${answer.seq} and is not`)
+      }
+    },
+  })
+}
+
+/** A user forks a thread: the copy is what was shown at some moment between the request and its answer (VR4). */
+export function forkThread(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
+  const { requests, report, store } = cluster
+  const oracle = cluster.oracleOf(threadId)
+  const from = oracle.view.seq
+  requests.submit<ForkResult>({
+    process: process.name,
+    label: `fork ${threadId}`,
+    send: () => process.holdfast.threads.fork(threadId),
+    onAnswer(answer) {
+      if (answer.kind !== 'forked') return
+      cluster.count('fork')
+      const { id, forkedFrom } = answer.thread
+      if (forkedFrom?.threadId !== threadId) report('VR4', `${id} does not say where it came from`)
+      void checkFork(store, id, oracle, from).then((difference) => {
+        if (difference !== undefined) report('VR4', `the fork ${id} ${difference}`)
+      })
+    },
+  })
+}
+
+async function checkFork(
+  store: Cluster['store'],
+  id: ThreadId,
+  oracle: Oracle,
+  from: Seq,
+): Promise<string | undefined> {
+  const query = { threadId: id, limit: 1_000, before: null, live: 'include' } as const
+  const page = await store.readPage({ ...query, results: 'full' })
+  const copied = (page?.messages.toReversed() ?? []).map(withoutPlace)
+  let difference: string | undefined = 'was never shown'
+  for (let seq = from; seq <= oracle.view.seq; seq++) {
+    const shown = oracle.viewAt(seq)?.messages
+    if (shown === undefined) continue
+    const ended = shown.filter((message) => !isOpen(message)).map(withoutPlace)
+    difference = findDifference(copied, ended)
+    if (difference === undefined) return undefined
+  }
+  return difference
+}
+
+const isOpen = (message: Message): boolean =>
+  message.role === 'assistant' && message.progress.status !== 'ended'
+
+/** Turns and calls have ids of their own in a copy, and nothing stands where it stood. */
+function withoutPlace({ versions: _, ...message }: Message): Message {
+  const place = { seq: 0, id: '' as MessageId }
+  if (message.role !== 'assistant') return { ...message, seq: 0 }
+  const steps = message.steps.map((step) => ({
+    ...step,
+    parts: step.parts.map((part) => (part.type === 'call' ? { ...part, id: '' } : part)),
+  }))
+  return { ...message, ...place, lastSeq: 0, steps }
+}

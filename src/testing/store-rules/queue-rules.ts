@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import type { NewEvent } from '../../core/event.ts'
+import { foldThread } from '../../core/fold-thread.ts'
+import { type MessageId, parseMessageId } from '../../core/ids.ts'
+import type { InputMode } from '../../core/queued-input.ts'
+import type { LeaseUse } from '../../store/lease.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoreRule } from './store-rule.ts'
+import {
+  append,
+  at,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  thread,
+  tryAppend,
+  turn,
+  turnEvent,
+} from './thread-script.ts'
+
+const [first, second, third] = ['first', 'second', 'third'].map(parseMessageId) as [
+  MessageId,
+  MessageId,
+  MessageId,
+]
+const next = parseMessageId('next-turn')
+
+const acquire = (turnId: MessageId, overFence?: number): LeaseUse => ({
+  ...{ kind: 'acquire', holder: 'one', turnId, ttlMs: 60_000 },
+  ...(overFence === undefined ? {} : { overFence }),
+})
+
+const queued = (id: MessageId, mode: InputMode = 'queue'): NewEvent => ({
+  type: 'input-queued',
+  input: { id, mode, parts: [{ type: 'text', text: `text of ${id}` }], choices: { model: 'a' } },
+  at,
+})
+
+/** What waits, wherever it can be read: all reads must say the same. */
+async function readQueue(store: Store): Promise<readonly string[]> {
+  const record = await store.readThread(thread)
+  const page = await store.readPage({
+    ...{ threadId: thread, limit: 1, before: null, live: 'include', results: 'full' },
+  })
+  const changes = await store.readChanges({
+    ...{ threadId: thread, after: 0, limit: 1_000, results: 'full' },
+  })
+  const found = await store.findTurn(turn)
+  assert.deepEqual(page?.queue, record?.queue)
+  assert.deepEqual(changes?.queue, record?.queue)
+  assert.deepEqual(found?.queue ?? record?.queue, record?.queue)
+  const view = foldThread({ seq: 0, messages: [] }, changes?.changes ?? [])
+  assert.deepEqual(view.queue ?? [], record?.queue)
+  return (record?.queue ?? []).map(({ id, held }) => (held ? `${id} (held)` : id))
+}
+
+export const queueRules: readonly StoreRule[] = [
+  {
+    id: 'IN2',
+    claim: 'keeps what waits for its turn, in order, and says the same in every read',
+    async check({ open, reopen }) {
+      const opened = await open()
+      await createThread(opened)
+      assert.deepEqual(await readQueue(opened), [])
+      await append(opened, [say('Hi'), started()])
+      await append(opened, [queued(first), queued(second)])
+      await append(opened, [queued(third)])
+      const store = await reopen(opened)
+      assert.deepEqual(await readQueue(store), [first, second, third])
+      const [kept] = (await store.readThread(thread))?.queue ?? []
+      assert.deepEqual(kept, {
+        id: first,
+        mode: 'queue',
+        parts: [{ type: 'text', text: 'text of first' }],
+        choices: { model: 'a' },
+        held: false,
+        at,
+      })
+      const parts = [{ type: 'text', text: 'other words' }] as const
+      await append(store, [{ type: 'input-revised', messageId: third, before: first, at }])
+      await append(store, [
+        { type: 'input-revised', messageId: first, parts, before: null, at },
+        { type: 'input-withdrawn', messageId: second, at },
+      ])
+      assert.deepEqual(await readQueue(store), [third, first])
+      assert.deepEqual((await store.readThread(thread))?.queue.at(-1)?.parts, parts)
+      await append(store, [{ type: 'queue-held', at }])
+      assert.deepEqual(await readQueue(store), ['third (held)', 'first (held)'])
+      await append(store, [{ type: 'queue-released', at }, queued(second, 'interrupt')])
+      assert.deepEqual(await readQueue(store), [second, third, first])
+    },
+  },
+  {
+    id: 'IN2',
+    claim: 'begins the next turn in the commit that ends the one before, and takes its input out',
+    async check({ open, reopen }) {
+      const store = await open()
+      await createThread(store)
+      const { fence = -1 } = await append(store, [say('Hi'), started()], { lease: acquire(turn) })
+      await append(store, [queued(first), queued(second)])
+      const end = [ended(), say('text of first', first), started(next)]
+      const refused = await tryAppend(store, end, { lease: acquire(next) })
+      assert.equal(refused.kind, 'leased')
+      assert.deepEqual(await readQueue(store), [first, second])
+      const begun = await append(store, end, { lease: acquire(next, fence) })
+      assert.ok((begun.fence ?? 0) > fence)
+      const again = await reopen(store)
+      assert.deepEqual(await readQueue(again), [second])
+      const late = await tryAppend(again, [], { lease: { kind: 'hold', fence } })
+      assert.equal(late.kind, 'fenced')
+    },
+  },
+  {
+    id: 'IN3',
+    claim: 'takes an input that joined a turn out, also when the turn has become its snapshot',
+    async check({ open, reopen }) {
+      const opened = await open()
+      await createThread(opened)
+      await append(opened, [say('Hi'), started(), turnEvent({ type: 'step-started', step: 0 })])
+      await append(opened, [queued(first, 'steer'), queued(second)])
+      const parts = [{ type: 'text', text: 'text of first' }] as const
+      await append(opened, [
+        ...text('Hello'),
+        turnEvent({ type: 'step-ended', finishReason: 'stop' }),
+        turnEvent({ type: 'input-joined', messageId: first, parts, metadata: { from: 'ana' } }),
+      ])
+      assert.deepEqual(await readQueue(opened), [second])
+      await append(opened, [ended()])
+      const store = await reopen(opened)
+      assert.deepEqual(await readQueue(store), [second])
+      const found = await store.readMessage(thread, turn)
+      const last = found?.role === 'assistant' ? found.steps.at(-1)?.parts.at(-1) : undefined
+      const joined = { type: 'steering', id: first, parts, metadata: { from: 'ana' }, at }
+      assert.deepEqual(last, joined)
+    },
+  },
+  {
+    id: 'IN2',
+    claim: 'lets exactly one of two win who want the same input at the same place',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      await append(store, [say('Hi'), started()])
+      const { seq: expectedSeq } = await append(store, [queued(first)])
+      const queue = (await store.readThread(thread))?.queue ?? []
+      const claim = { expectedSeq, queue }
+      const results = await Promise.all([
+        tryAppend(store, [{ type: 'input-withdrawn', messageId: first, at }], claim),
+        tryAppend(store, [ended(), say('text of first', first), started(next)], claim),
+      ])
+      assert.deepEqual(results.map(({ kind }) => kind).toSorted(), ['appended', 'stale'])
+      assert.deepEqual(await readQueue(store), [])
+    },
+  },
+  {
+    id: 'IN4',
+    claim:
+      'asks to stop only the turn that is named, so that the next one is not stopped in its place',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const { fence } = await append(store, [started()], { lease: acquire(turn) })
+      assert.deepEqual(await store.requestStop(thread, next), { kind: 'idle' })
+      const requested = { kind: 'requested', turnId: turn, fence }
+      assert.deepEqual(await store.requestStop(thread, turn), requested)
+    },
+  },
+  {
+    id: 'IN2',
+    claim: 'is not rewritten while anything waits',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      await append(store, [say('Hi'), started(), ...text('Hello'), ended(), queued(first)])
+      const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
+      const { seq: expectedSeq = 0 } = (await store.readThread(thread)) ?? {}
+      const rewrite = { threadId: thread, expectedSeq, from: 2, appends: [[retired]] }
+      assert.equal((await store.rewriteThread?.(rewrite)) ?? 'leased', 'leased')
+      assert.deepEqual(await readQueue(store), [first])
+    },
+  },
+]

@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react'
+import { ActionError } from '../action-error.tsx'
+import { Icon } from '../icon.tsx'
+import { useStrings } from '../strings-context.tsx'
+import { useCurrentThread } from '../thread-context.ts'
+import { useAction } from '../use-action.ts'
+
+/** Makes a thread of its own from the messages up to this one, and opens it (VR4). */
+export function ForkButton({ messageId }: { readonly messageId: string }): ReactNode {
+  const strings = useStrings()
+  const { client, onFork } = useCurrentThread()
+  const { isBusy, error, run } = useAction()
+  if (onFork === undefined) return null
+  return (
+    <>
+      <button
+        type="button"
+        className="hf-quiet"
+        disabled={isBusy}
+        onClick={() => run(async () => onFork((await client.fork(messageId)).threadId))}
+      >
+        <Icon name="fork" />
+        {strings.fork}
+      </button>
+      <ActionError error={error} />
+    </>
+  )
+}

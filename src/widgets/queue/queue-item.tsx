@@ -1,0 +1,122 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { QueuedInput } from '../../core/queued-input.ts'
+import { userFilesOf, userTextOf } from '../../views/user-content.ts'
+import { ActionError } from '../action-error.tsx'
+import { Icon, type IconName } from '../icon.tsx'
+import { useStrings } from '../strings-context.tsx'
+import { useAction } from '../use-action.ts'
+
+interface QueueItemProps {
+  readonly input: QueuedInput
+  readonly edit: (text: string) => Promise<void>
+  /** Undefined: it is the first. */
+  readonly moveUp: (() => Promise<void>) | undefined
+  /** Undefined: it is the last. */
+  readonly moveDown: (() => Promise<void>) | undefined
+  readonly withdraw: () => Promise<void>
+}
+
+/** One input that waits: its words, and what can be done with it. */
+export function QueueItem(props: QueueItemProps): ReactNode {
+  const { input, edit, moveUp, moveDown, withdraw } = props
+  const strings = useStrings()
+  const { isBusy, error, run } = useAction()
+  const [isEditing, setEditing] = useState(false)
+  const text = userTextOf(input)
+  const files = userFilesOf(input).map(({ filename }) => filename ?? strings.file)
+  const action = (name: IconName, label: string, work: (() => Promise<void>) | undefined) => (
+    <button
+      type="button"
+      className={`hf-quiet hf-queue-action${label === strings.moveUp ? ' hf-queue-up' : ''}`}
+      aria-label={label}
+      title={label}
+      disabled={isBusy || work === undefined}
+      onClick={() => work !== undefined && run(work)}
+    >
+      <Icon name={name} />
+    </button>
+  )
+  return (
+    <li data-message-id={input.id} data-mode={input.mode} data-held={input.held || undefined}>
+      {isEditing ? (
+        <QueueEditor text={text} save={edit} onClose={() => setEditing(false)} />
+      ) : (
+        <div className="hf-queue-row">
+          <span className="hf-queue-text" dir="auto">
+            {[text, ...files].filter((words) => words !== '').join(' · ')}
+          </span>
+          {input.mode !== 'queue' && (
+            <span className="hf-queue-mode">{strings.inputMode[input.mode]}</span>
+          )}
+          <span className="hf-queue-actions">
+            <button
+              type="button"
+              className="hf-quiet hf-queue-action"
+              aria-label={strings.editQueued}
+              title={strings.editQueued}
+              disabled={isBusy}
+              onClick={() => setEditing(true)}
+            >
+              <Icon name="pencil" />
+            </button>
+            {action('down', strings.moveUp, moveUp)}
+            {action('down', strings.moveDown, moveDown)}
+            {action('trash', strings.withdraw, withdraw)}
+          </span>
+        </div>
+      )}
+      <ActionError error={error} />
+    </li>
+  )
+}
+
+interface QueueEditorProps {
+  readonly text: string
+  readonly save: (text: string) => Promise<void>
+  readonly onClose: () => void
+}
+
+function QueueEditor({ text, save, onClose }: QueueEditorProps): ReactNode {
+  const strings = useStrings()
+  const { isBusy, error, run } = useAction()
+  const [edited, setEdited] = useState(text)
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  return (
+    <form
+      className="hf-editor"
+      onSubmit={(event) => {
+        event.preventDefault()
+        run(async () => {
+          await save(edited)
+          onClose()
+        })
+      }}
+    >
+      <textarea
+        ref={field}
+        aria-label={strings.editQueued}
+        dir="auto"
+        rows={2}
+        value={edited}
+        onChange={(event) => setEdited(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onClose()
+        }}
+      />
+      <ActionError error={error} />
+      <div className="hf-actions">
+        <button
+          type="submit"
+          className="hf-button hf-button-strong"
+          disabled={isBusy || edited.trim() === ''}
+        >
+          {strings.saveQueued}
+        </button>
+        <button type="button" className="hf-button" disabled={isBusy} onClick={onClose}>
+          {strings.cancel}
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,394 @@
+import {
+  foldThread,
+  type Holdfast,
+  type MessageId,
+  parseMessageId,
+  type SendResult,
+  type ThreadView,
+} from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { tool, type LanguageModel } from 'ai'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createFixture, type Fixture, gate, type Script, textOf, turnOf } from './fixture.ts'
+
+type WhenBusy = NonNullable<Parameters<Holdfast['send']>[0]['whenBusy']>
+
+const said = (text: string) => [{ type: 'text', text }] as const
+const id = (text: string): MessageId => parseMessageId(text)
+
+const send = (
+  { holdfast, threadId }: Fixture,
+  text: string,
+  whenBusy?: WhenBusy,
+): Promise<SendResult> =>
+  holdfast.send({
+    threadId,
+    message: { id: id(text), parts: said(text) },
+    ...(whenBusy === undefined ? {} : { whenBusy }),
+  })
+
+/** A tool that begins, and ends when the test says so. */
+function slowTool() {
+  const begun = gate()
+  const done = gate()
+  const slow = tool({
+    description: 'Takes as long as the test wants.',
+    inputSchema: z.object({}),
+    execute: async (_, { abortSignal }) => {
+      begun.open()
+      await Promise.race([
+        done.opened,
+        new Promise((resolve) => {
+          abortSignal?.addEventListener('abort', resolve)
+        }),
+      ])
+      return 'done'
+    },
+  })
+  return { begun: begun.opened, finish: () => done.open(), tools: { slow } }
+}
+
+/** Runs `slow` in the first step of the first turn; every other step says what it was asked last. */
+const slowFirst: Script = ({ index, prompt }) => {
+  if (index === 0) return [{ call: 'slow', input: {} }]
+  const last = prompt.findLast(({ role }) => role === 'user')
+  const [part] = (last?.content ?? []) as readonly { readonly text?: string }[]
+  return [{ text: `answer to ${part?.text ?? 'nothing'}` }]
+}
+
+const queueOf = async ({ store, threadId }: Fixture) =>
+  ((await store.readThread(threadId))?.queue ?? []).map((input) =>
+    input.held ? `${input.id} (held)` : input.id,
+  )
+
+const textsOf = async (fixture: Fixture) =>
+  (await fixture.messages()).map((message) =>
+    message.role === 'assistant' ? textOf(message).join('') : message.id,
+  )
+
+/** Every state that a follower sees: whatever waits and is not held, something runs or waits for a person. */
+async function followAll({ holdfast, threadId }: Fixture, stop: AbortSignal) {
+  let view: ThreadView = { seq: 0, messages: [] }
+  for await (const frame of holdfast.subscribe(threadId, 0, stop)) {
+    view = foldThread(view, frame.changes)
+    const isBusy = view.messages.some(
+      (message) => message.role === 'assistant' && message.progress.status !== 'ended',
+    )
+    const waits = (view.queue ?? []).some(({ held }) => !held)
+    expect(isBusy || !waits).toBe(true)
+  }
+  return view
+}
+
+describe('what is said while a turn runs', () => {
+  it('[IN1 IN2] is stored at once, and answered in its turn, each in the commit that ends the one before', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const stop = new AbortController()
+    const followed = followAll(fixture, stop.signal)
+    expect((await send(fixture, 'one')).kind).toBe('started')
+    await begun
+    expect(await send(fixture, 'two')).toMatchObject({ kind: 'queued', messageId: 'two' })
+    expect((await send(fixture, 'three')).kind).toBe('queued')
+    expect(await queueOf(fixture)).toEqual(['two', 'three'])
+    expect(await fixture.messages()).toHaveLength(2)
+    finish()
+    await fixture.holdfast.settled()
+    expect(await textsOf(fixture)).toEqual([
+      'one',
+      'answer to one',
+      'two',
+      'answer to two',
+      'three',
+      'answer to three',
+    ])
+    expect(await queueOf(fixture)).toEqual([])
+    stop.abort()
+    const view = await followed
+    expect(view.messages).toEqual(await fixture.messages())
+    // What waits has no place in the thread before its turn: the numbers of its message and its turn follow each other.
+    const [, , two, answer] = view.messages
+    expect(answer?.seq).toBe((two?.seq ?? 0) + 1)
+    expect(fixture.log.filter(({ type }) => type === 'turn-started')).toHaveLength(3)
+  })
+
+  it('[IN1] is refused with `reject`, and not stored', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    await send(fixture, 'one')
+    await begun
+    expect((await send(fixture, 'two', 'reject')).kind).toBe('run-active')
+    expect(await queueOf(fixture)).toEqual([])
+    finish()
+    await fixture.holdfast.settled()
+    expect(await fixture.messages()).toHaveLength(2)
+  })
+
+  it('[IN3] joins the turn at its next step, and is in the prompt there and in every later turn', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const first = await send(fixture, 'one')
+    await begun
+    expect(await send(fixture, 'aside', 'steer')).toMatchObject({
+      kind: 'steering',
+      turnId: 'turnId' in first ? first.turnId : '',
+    })
+    expect(await queueOf(fixture)).toEqual(['aside'])
+    finish()
+    await fixture.holdfast.settled()
+    const turn = await fixture.last()
+    expect(turn.steps.map(({ parts }) => parts.map(({ type }) => type))).toEqual([
+      ['call', 'steering'],
+      ['text'],
+    ])
+    expect(textOf(turn)).toEqual(['answer to aside'])
+    const roles = (index: number) => fixture.calls[index]?.prompt.map(({ role }) => role)
+    expect(roles(1)).toEqual(['user', 'assistant', 'tool', 'user'])
+    await fixture.ask('later')
+    expect(roles(2)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'user'])
+    // The same again is the same (IN6), and cannot be taken back any more (IN2).
+    expect((await send(fixture, 'aside', 'steer')).kind).toBe('repeated')
+    await expect(fixture.holdfast.queues.withdraw(fixture.threadId, 'aside')).rejects.toMatchObject(
+      { code: 'input-taken' },
+    )
+  })
+
+  it('[IN3] makes the turn go on where the model has just finished', async () => {
+    const spoken = gate()
+    const mayFinish = gate()
+    const inner = scriptedModel(slowSpeech) as Exclude<LanguageModel, string>
+    const model = withGate(inner, spoken.open, mayFinish.opened)
+    const fixture = await createFixture(slowSpeech, { model })
+    await send(fixture, 'one')
+    await spoken.opened
+    expect((await send(fixture, 'aside', 'steer')).kind).toBe('steering')
+    mayFinish.open()
+    await fixture.holdfast.settled()
+    const turn = await fixture.last()
+    expect(textOf(turn)).toEqual(['said 0', 'said 1'])
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(await fixture.messages()).toHaveLength(2)
+  })
+
+  it('[IN4] stops the turn for it, answers it, and leaves the others waiting behind it', async () => {
+    const { tools, begun } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    await send(fixture, 'one')
+    await begun
+    await send(fixture, 'later')
+    const sent = await send(fixture, 'now', 'interrupt')
+    expect(sent.kind).toBe('queued')
+    await fixture.holdfast.settled()
+    expect(await textsOf(fixture)).toEqual([
+      'one',
+      '',
+      'now',
+      'answer to now',
+      'later',
+      'answer to later',
+    ])
+    const [, stopped] = await fixture.messages()
+    expect(turnOf(stopped ?? null).progress).toMatchObject({ ending: { kind: 'stopped' } })
+  })
+
+  it('[IN5] is held by a stop until a person sends it on', async () => {
+    const { tools, begun } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const { holdfast, threadId } = fixture
+    await send(fixture, 'one')
+    await begun
+    await send(fixture, 'two')
+    await send(fixture, 'three', 'steer')
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 2 })
+    expect(await queueOf(fixture)).toEqual(['two (held)', 'three (held)'])
+    expect(holdfast.running()).toEqual([])
+    // A new message of a thread at rest is answered at once; what is held stays so.
+    expect((await send(fixture, 'other')).kind).toBe('started')
+    await holdfast.settled()
+    expect(await queueOf(fixture)).toEqual(['two (held)', 'three (held)'])
+    await holdfast.queues.release(threadId)
+    await holdfast.settled()
+    expect((await textsOf(fixture)).slice(-4)).toEqual([
+      'two',
+      'answer to two',
+      'three',
+      'answer to three',
+    ])
+    expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle', held: 0 })
+  })
+
+  it('[IN6] is one input when it is sent twice, and a conflict with other content', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const { holdfast, threadId } = fixture
+    await send(fixture, 'one')
+    await begun
+    await send(fixture, 'two')
+    expect((await send(fixture, 'two')).kind).toBe('queued')
+    expect(await queueOf(fixture)).toEqual(['two'])
+    const other = (name: string) =>
+      holdfast.send({ threadId, message: { id: id(name), parts: said('other words') } })
+    await expect(other('two')).rejects.toMatchObject({ code: 'conflict' })
+    await expect(other('one')).rejects.toMatchObject({ code: 'conflict' })
+    finish()
+    await holdfast.settled()
+    expect((await send(fixture, 'two')).kind).toBe('repeated')
+    await expect(other('two')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await fixture.messages()).toHaveLength(4)
+  })
+
+  it('[IN6] is refused when fifty wait, or a megabyte, and nothing of it is stored', async () => {
+    const { tools, begun } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const { holdfast, threadId } = fixture
+    await send(fixture, 'one')
+    await begun
+    const large = holdfast.send({
+      threadId,
+      message: { id: id('large'), parts: said('x'.repeat(1_100_000)) },
+    })
+    await expect(large).rejects.toMatchObject({ code: 'queue-full' })
+    for (let number = 0; number < 50; number++) await send(fixture, `input ${number}`)
+    await expect(send(fixture, 'too many')).rejects.toMatchObject({ code: 'queue-full' })
+    expect(await queueOf(fixture)).toHaveLength(50)
+    await holdfast.stop(threadId)
+  })
+
+  it('[IN2] can be edited, moved and withdrawn while it waits, and not once it is answered', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const { holdfast, threadId } = fixture
+    const { queues } = holdfast
+    await send(fixture, 'one')
+    await begun
+    for (const text of ['two', 'three', 'four']) await send(fixture, text)
+    await queues.update(threadId, 'four', { before: 'two' })
+    await queues.update(threadId, 'three', { text: 'edited', before: null })
+    await queues.withdraw(threadId, 'two')
+    expect(await queues.list(threadId)).toMatchObject([
+      { id: 'four', parts: said('four') },
+      { id: 'three', parts: said('edited') },
+    ])
+    await expect(queues.withdraw(threadId, 'two')).rejects.toMatchObject({
+      code: 'message-not-found',
+    })
+    await expect(queues.update(threadId, 'four', {})).rejects.toMatchObject({ code: 'bad-request' })
+    await expect(queues.update(threadId, 'four', { before: 'one' })).rejects.toMatchObject({
+      code: 'bad-request',
+    })
+    expect(await queues.list('nowhere')).toBeNull()
+    finish()
+    await holdfast.settled()
+    expect((await textsOf(fixture)).slice(2)).toEqual([
+      'four',
+      'answer to four',
+      'three',
+      'answer to edited',
+    ])
+    await expect(queues.update(threadId, 'four', { text: 'late' })).rejects.toMatchObject({
+      code: 'input-taken',
+    })
+  })
+
+  it('[IN2 AP8] waits behind a turn that waits for a person, and is not superseded by it', async () => {
+    const { tools, begun, finish } = slowTool()
+    const asking = tool({
+      description: 'Needs a person.',
+      inputSchema: z.object({}),
+      needsApproval: true,
+      execute: () => 'accepted',
+    })
+    const fixture = await createFixture(
+      (step) =>
+        step.index === 0
+          ? [
+              { call: 'slow', input: {} },
+              { call: 'asking', input: {} },
+            ]
+          : slowFirst(step),
+      { tools: { ...tools, asking } },
+    )
+    const { holdfast, threadId } = fixture
+    await send(fixture, 'one')
+    await begun
+    await send(fixture, 'two')
+    finish()
+    await holdfast.settled()
+    expect(await queueOf(fixture)).toEqual(['two'])
+    const waiting = await fixture.last()
+    expect(waiting.progress.status).toBe('waiting')
+    expect((await send(fixture, 'three')).kind).toBe('queued')
+    expect((await send(fixture, 'four', 'reject')).kind).toBe('run-active')
+    const asked = waiting.steps
+      .flatMap(({ parts }) => parts)
+      .find((part) => part.type === 'call' && part.name === 'asking')
+    const toolCallId = asked?.type === 'call' ? asked.id : ''
+    await holdfast.decide({ threadId, by: 'ana', decisions: [{ toolCallId, decision: 'accept' }] })
+    await holdfast.settled()
+    expect((await textsOf(fixture)).slice(2)).toEqual([
+      'two',
+      'answer to two',
+      'three',
+      'answer to three',
+    ])
+  })
+
+  it('[IN2] is answered though the turn before it fails or is cut off', async () => {
+    for (const end of [{ fails: new Error('no') }, { finish: 'length' }] as const) {
+      const { tools, begun, finish } = slowTool()
+      const fixture = await createFixture(
+        (step) => (step.index === 1 ? [{ text: 'half' }, end] : slowFirst(step)),
+        { tools, modelRetries: 0 },
+      )
+      await send(fixture, 'one')
+      await begun
+      await send(fixture, 'aside', 'steer')
+      await send(fixture, 'two')
+      finish()
+      await fixture.holdfast.settled()
+      expect((await textsOf(fixture)).at(-1)).toBe('answer to two')
+      expect(await queueOf(fixture)).toEqual([])
+    }
+  })
+
+  it('[IN4] an edit or a new answer stops the turn only if it says so', async () => {
+    const { tools, begun } = slowTool()
+    const fixture = await createFixture(slowFirst, { tools })
+    const { holdfast, threadId } = fixture
+    await send(fixture, 'one')
+    await begun
+    expect((await holdfast.regenerate({ threadId })).kind).toBe('run-active')
+    const edit = { threadId, message: { id: id('new'), parts: said('new') }, replaces: id('one') }
+    expect((await holdfast.send(edit)).kind).toBe('run-active')
+    expect((await holdfast.send({ ...edit, whenBusy: 'interrupt' })).kind).toBe('started')
+    await holdfast.settled()
+    expect(await textsOf(fixture)).toEqual(['new', 'answer to new'])
+  })
+})
+
+const slowSpeech: Script = ({ index }) => [{ text: `said ${index}` }]
+
+/** A model whose first answer does not end before the test says so. */
+function withGate(
+  model: Exclude<LanguageModel, string>,
+  onSpoken: () => void,
+  mayFinish: Promise<void>,
+): LanguageModel {
+  let calls = 0
+  const doStream: (typeof model)['doStream'] = async (options: never) => {
+    const result = await model.doStream(options)
+    if (calls++ > 0) return result as never
+    const held = new TransformStream<{ readonly type: string }>({
+      async transform(part, controller) {
+        if (part.type === 'finish') {
+          onSpoken()
+          await mayFinish
+        }
+        controller.enqueue(part)
+      },
+    })
+    return { ...result, stream: (result.stream as ReadableStream).pipeThrough(held) } as never
+  }
+  return { ...model, doStream } as LanguageModel
+}
