@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isTurnEvent } from '../core/event.ts'
 import { toUserMessage } from '../core/fold-thread.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import { type OwnerId, parseOwnerId, type Seq, type ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import {
   defaultLimit,
@@ -152,19 +152,48 @@ async function readThread(store: Store, index: SearchIndex, thread: UnreadThread
       texts.set(seq, { seq, at, words: toSearchWords(searchTextOf(message)) })
     }
     const open = new Set<Message['id']>()
+    const shown = new Set<Seq>()
     for (const change of changes.changes) {
       if (change.kind === 'turn') add(change.turn)
       else if (isTurnEvent(change.event)) open.add(change.event.turnId)
       else if (change.event.type === 'message-added') add(toUserMessage(change.event))
+      else if (change.event.type === 'messages-shown') {
+        for (const place of change.event.places) shown.add(place)
+      }
     }
     for (const id of open) {
       const turn = await store.readMessage(threadId, id, 'lazy')
       if (turn !== null) add(turn)
     }
+    await readShown(store, threadId, shown, add)
     const to = changes.reached
     await index.addTexts({ threadId, incarnation, from, to, texts: [...texts.values()] })
     if (to >= changes.seq) return
     from = to
+    await setImmediate()
+  }
+}
+
+/**
+ * What is shown again comes without its content, and a turn that changed while it was hidden is in no change: without
+ * this it would be shown and never found. What is hidden once more by now is read when it is shown the next time.
+ */
+async function readShown(
+  store: Store,
+  threadId: ThreadId,
+  places: ReadonlySet<Seq>,
+  add: (message: Message) => void,
+): Promise<void> {
+  const sorted = [...places].sort((left, right) => left - right)
+  const first = sorted[0]
+  let before = (sorted.at(-1) ?? 0) + 1
+  while (first !== undefined && before > first) {
+    const query = { threadId, limit: changesAtOnce, before, live: 'include', results: 'lazy' } as const
+    const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
+    const last = page?.messages.at(-1)
+    if (page === null || last === undefined) return
+    for (const message of page.messages) if (places.has(message.seq)) add(message)
+    before = last.seq
     await setImmediate()
   }
 }
