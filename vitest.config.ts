@@ -28,7 +28,19 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.{ts,tsx}'],
+          exclude: ['test/projects/**', '**/node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        // Of `npm run test:package` alone: they install from the registry.
+        extends: true,
+        test: {
+          name: 'projects',
+          include: ['test/projects/*.test.ts'],
+          globalSetup: ['test/projects/global-setup.ts'],
+          testTimeout: 900_000,
+          hookTimeout: 1_200_000,
         },
       },
     ],

@@ -1,7 +1,8 @@
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { joinStyles } from './join-styles.ts'
+import { copyPublishedFiles, listFiles } from './published-files.ts'
 import { runCommand } from './run-command.ts'
 
 const project = join(import.meta.dirname, '..')
@@ -23,12 +24,27 @@ export function buildDist(folder: string): void {
     join(dist, 'core/package-version.js'),
     `export const packageVersion = ${JSON.stringify(packageJson.version)};\n`,
   )
+  rmSync(join(dist, 'core/package-version.js.map'))
+  pointMapsAt(join(folder, 'src'), dist)
 
   const missing = Object.values(packageJson.exports)
     .flatMap(({ types, default: file }) => [types, file])
     .filter((file) => !existsSync(join(folder, file)))
   if (missing.length > 0) {
     throw new Error(`The build lacks what package.json exports:\n  ${missing.join('\n  ')}`)
+  }
+}
+
+/** The compiler's maps lead to the sources of this project; they have to lead to those that lie beside `dist`. */
+function pointMapsAt(sources: string, dist: string): void {
+  for (const name of listFiles(dist).filter((path) => path.endsWith('.map'))) {
+    const file = join(dist, name)
+    const map = JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] }
+    const moved = map.sources.map((source) => {
+      const path = relative(join(project, 'src'), resolve(dirname(file), source))
+      return relative(dirname(file), join(sources, path)).replaceAll(sep, '/')
+    })
+    writeFileSync(file, JSON.stringify({ ...map, sources: moved }))
   }
 }
 
@@ -58,8 +74,6 @@ export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
-  for (const name of ['bin', 'docs', 'README.md', 'CHANGELOG.md', 'LICENSE']) {
-    cpSync(join(project, name), join(folder, name), { recursive: true })
-  }
+  copyPublishedFiles(folder)
   buildDist(folder)
 }

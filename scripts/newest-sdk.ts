@@ -30,6 +30,7 @@ const packages = [
   '@ai-sdk/openai-compatible@latest',
   '@ai-sdk/provider@latest',
 ]
+const projects = ['--project=unit', '--project=suite']
 const tests = [
   'src/',
   'test/engine/',
@@ -63,7 +64,10 @@ function installAndTest(): number {
       // are others to the tests.
       return runCommand('npx', ['tsc', '-p', 'tsconfig.build.json', '--noEmit'], { cwd: copy })
     },
-    () => runCommand('npx', ['vitest', 'run', ...(values.all ? [] : tests)], { cwd: copy }),
+    () =>
+      runCommand('npx', ['vitest', 'run', ...projects, ...(values.all ? [] : tests)], {
+        cwd: copy,
+      }),
   ]
   return steps.some((step) => step() !== 0) ? 1 : 0
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNode, promisedNodes } from '../test/support/promised-nodes.ts'
+import { nodeTests } from './node-tests.ts'
 import { runCommand } from './run-command.ts'
 import { parseScriptArguments } from './script-arguments.ts'
 import { addTestCounts, formatTestCounts, noTests, readTestCounts } from './vitest-report.ts'
@@ -50,7 +51,8 @@ const everyStage: readonly Stage[] = [
   { name: 'types of the pure folders', run: () => runCommand('tsc', ['-p', 'tsconfig.pure.json']) },
   {
     name: 'tests',
-    run: () => runTests(process.execPath, values.quick ? ['--project=unit'] : []),
+    run: () =>
+      runTests(process.execPath, ['--project=unit', ...(values.quick ? [] : ['--project=suite'])]),
   },
   ...(values.quick ? [] : [publicSdkStage(['test/engine/turn', 'test/providers/'])]),
   ...(values.quick ? [] : promisedNodes.map(olderNodeStage)),
@@ -74,14 +76,12 @@ if (failedStage) {
 }
 console.log(`\n${formatTestCounts(counts)}`)
 
-/** The quick part, the rules of stores and of HTTP, and the packed package. */
 function olderNodeStage(node: (typeof promisedNodes)[number]): Stage {
   const found = findNode(node)
   if (found.kind === 'found') {
-    const tests = ['src/', 'test/conformance/store-rules.test.ts', 'test/server/http-rules.test.ts']
     return {
       name: `tests on Node ${found.version}`,
-      run: () => runTests(found.program, [...tests, 'test/packed/']),
+      run: () => runTests(found.program, nodeTests),
     }
   }
   return {

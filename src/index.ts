@@ -224,6 +224,7 @@ export type {
   TurnRef,
 } from './store/audit.ts'
 export type { PathRow, VersionPath } from './store/version-path.ts'
+export type { PlannedMessages } from './store/plan-messages.ts'
 export { exportFormats } from './transfer/export-threads.ts'
 export type { ThreadFields } from './transfer/import-item.ts'
 export type { Validated as ValidatedWord } from './views/call-words.ts'

@@ -6,7 +6,9 @@ import { readFiles, readProjectFile } from './support/read-files.ts'
 
 const sources = readShapes(readFiles('src/**/*.*'))
 const tests = readShapes(readFiles('test/**/*.ts', 'test/**/*.tsx'))
-const users = readShapes(readFiles('app/**/*.{ts,tsx}', 'examples/**/*.{ts,tsx}'))
+const users = readShapes(
+  readFiles('app/**/*.{ts,tsx}', 'examples/**/*.{ts,tsx}', 'templates/**/*.{ts,tsx}'),
+)
 
 describe('the layers', () => {
   it('import only what is to their left', () => {

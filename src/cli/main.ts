@@ -1,3 +1,4 @@
+import { nearestName } from '../core/check-options.ts'
 import { packageVersion } from '../core/package-version.ts'
 import { CliError, explain } from './cli-error.ts'
 import type { Command, ExitCode, StandardStreams } from './command.ts'
@@ -11,6 +12,11 @@ interface CommandEntry {
 }
 
 const commands: readonly CommandEntry[] = [
+  {
+    name: 'init',
+    summary: 'writes a chat that works into an empty folder',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
   {
     name: 'serve',
     summary: 'answers over HTTP, and says where when it is ready',
@@ -80,8 +86,13 @@ export async function runWith(
       return 0
     }
     if (name === undefined) throw new CliError(overview())
+    const nearest = nearestName(
+      name,
+      commands.map((command) => command.name),
+    )
+    const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
     throw new CliError(
-      `There is no command "${name}". Run \`holdfast --help\` for those there are.`,
+      `There is no command "${name}".${meant} Run \`holdfast --help\` for those there are.`,
     )
   } catch (error) {
     terminal.note(`${terminal.paint('red', 'holdfast:')} ${explain(error)}`)

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { nearestName } from '../core/check-options.ts'
 import { CliError } from './cli-error.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
@@ -23,9 +24,16 @@ export function parseArguments<Chosen extends Options>(
   } catch (error) {
     const [what = ''] = (error as Error).message.split('. ')
     throw new CliError(
-      `${what.replace(/\.$/, '')}. Run \`holdfast ${command} --help\` for what there is.`,
+      `${what.replace(/\.$/, '')}.${hintOf(what, Object.keys(options))} Run \`holdfast ${command} --help\` for what there is.`,
     )
   }
+}
+
+/** The option that a word was probably meant to be. */
+function hintOf(problem: string, known: readonly string[]): string {
+  const [, name] = /^Unknown option '--([^'=]+)/.exec(problem) ?? []
+  const nearest = name === undefined ? undefined : nearestName(name, known)
+  return nearest === undefined ? '' : ` Did you mean "--${nearest}"?`
 }
 
 /** A word that a command has no use for is most likely meant for an option: it must not be passed over. */

@@ -6,10 +6,11 @@ import type {
   Decision,
   Resolution,
 } from './call.ts'
-import type { CallId, MessageId, Seq } from './ids.ts'
+import type { CallId, MessageId, Seq, ThreadId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type {
   ItemPart,
+  MessageVersion,
   ResumedFrom,
   TurnCopy,
   TurnEnding,
@@ -17,10 +18,8 @@ import type {
   TurnWait,
   UserPart,
 } from './message.ts'
-import type { ForkOrigin } from './thread.ts'
 import type { NewInput } from './queued-input.ts'
 import type { FinishReason, Usage } from './usage.ts'
-import type { MessageVersion } from './versions.ts'
 
 /** What happened inside a turn. Noun, then verb in the past: what happened, never a command. */
 export type TurnEventBody =
@@ -139,6 +138,13 @@ export interface KeptPath {
   readonly after: Seq
   /** In the order of the ids, which is that of the thread. */
   readonly places: readonly Seq[]
+}
+
+/** Where a thread was forked from (VR4). */
+export interface ForkOrigin {
+  readonly threadId: ThreadId
+  /** The last message that was copied, by its id there. */
+  readonly messageId: MessageId
 }
 
 /** What happened to the thread itself. */

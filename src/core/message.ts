@@ -2,7 +2,6 @@ import type { Call } from './call.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { FinishReason, Usage } from './usage.ts'
-import type { MessageVersion } from './versions.ts'
 
 export type UserPart =
   | { readonly type: 'text'; readonly text: string }
@@ -12,6 +11,12 @@ export type UserPart =
       readonly url: string
       readonly filename?: string
     }
+
+/** One version of a message: which it is, and where it stands. */
+export interface MessageVersion {
+  readonly id: MessageId
+  readonly seq: Seq
+}
 
 /** What a person wrote, or a system message that came with the thread. */
 export interface UserMessage {

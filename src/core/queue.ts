@@ -167,9 +167,9 @@ function toQueuedInput(value: unknown): readonly QueuedInput[] {
   if (typeof id !== 'string' || !modes.has(mode) || !Array.isArray(parts)) return []
   return [
     {
-      id: id as MessageId,
+      id,
       mode: mode as InputMode,
-      parts: parts as unknown as readonly UserPart[],
+      parts: parts as readonly UserPart[],
       ...(metadata === undefined ? {} : { metadata }),
       ...(choices === undefined ? {} : { choices }),
       held: held === true,

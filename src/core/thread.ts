@@ -1,4 +1,5 @@
-import type { MessageId, OwnerId, Seq, ThreadId } from './ids.ts'
+import type { ForkOrigin } from './event.ts'
+import type { OwnerId, Seq, ThreadId } from './ids.ts'
 import type { JsonObject } from './json.ts'
 import type { InputQueue } from './queued-input.ts'
 
@@ -8,12 +9,7 @@ import type { InputQueue } from './queued-input.ts'
  */
 export const longestTitle = 500
 
-/** Where a thread was forked from (VR4). */
-export interface ForkOrigin {
-  readonly threadId: ThreadId
-  /** The last message that was copied, by its id there. */
-  readonly messageId: MessageId
-}
+export type { ForkOrigin }
 
 /** A thread as a list of threads has it. */
 export interface ListedThread {

@@ -1,11 +1,8 @@
 import type { MessageId, Seq } from './ids.ts'
-import type { Message } from './message.ts'
+import { isJsonObject, type Json } from './json.ts'
+import type { Message, MessageVersion } from './message.ts'
 
-/** One version of a message: which it is, and where it stands. */
-export interface MessageVersion {
-  readonly id: MessageId
-  readonly seq: Seq
-}
+export type { MessageVersion }
 
 /** What is shown of a message's versions (VR1): the id of each in the order of making, and which is this one. */
 export interface ShownVersions {
@@ -63,4 +60,12 @@ export function parseVersionId(text: string): readonly VersionRef[] {
   const whole: VersionRef = { id: text, seq: null }
   const placed = /^(.+)@([1-9]\d{0,14})$/su.exec(text)
   return placed === null ? [whole] : [{ id: placed[1] as MessageId, seq: Number(placed[2]) }, whole]
+}
+
+/** What a client sends back with its message is not its own to say: the ledger knows the versions (VR1). */
+export function withoutVersions(metadata: Json | undefined): Json | undefined {
+  if (!isJsonObject(metadata) || !isJsonObject(metadata.versions)) return metadata
+  const { versions, ...rest } = metadata
+  if (!Array.isArray(versions.ids) || typeof versions.shown !== 'string') return metadata
+  return Object.keys(rest).length === 0 ? undefined : rest
 }

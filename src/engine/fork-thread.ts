@@ -15,7 +15,7 @@ import type { Page, Store, StoredChange } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { findThread, parseTitle, type ThreadScope } from './threads.ts'
+import { findThread, parseTitle, type ThreadScope } from './thread-scope.ts'
 
 /** What `threads.fork` takes. */
 export interface ForkOptions extends ThreadScope {

@@ -10,7 +10,7 @@ import { createRunHooks } from './hooks.ts'
 import { toolboxOf } from './known-tools.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { findThread, type ThreadScope } from './threads.ts'
+import { findThread, type ThreadScope } from './thread-scope.ts'
 
 /** A call whose effect stays though it is no longer shown (VR3). */
 export interface LastingEffect {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
-import { type ListedThread, longestTitle, type ThreadRecord } from '../core/thread.ts'
+import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit, parseCursor, parseLimit, toCursor } from '../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../store/store.ts'
@@ -12,13 +12,10 @@ import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
 import { type ForkOptions, type ForkResult, forkThread } from './fork-thread.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
+import { findThread, parseTitle, type ThreadScope } from './thread-scope.ts'
 import { toGivenJson } from './to-json.ts'
 
-/** Whose thread it has to be: another owner's is as if it were not there (HT2). */
-export interface ThreadScope {
-  /** @default anybody's: the caller answers for who may ask */
-  readonly ownerId?: string
-}
+export { findThread, parseTitle, type ThreadScope }
 
 /** What `threads.create` takes. */
 export interface ThreadToMake {
@@ -162,18 +159,6 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
   }
 }
 
-/** The thread, if it is there and in scope. */
-export async function findThread(
-  store: Store,
-  threadId: string,
-  scope: ThreadScope = {},
-): Promise<ThreadRecord | null> {
-  checkNames('The scope of a thread', scope, ['ownerId'])
-  const ownerId = scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
-  const thread = await store.readThread(parseThreadId(threadId))
-  return thread === null || (ownerId !== undefined && thread.ownerId !== ownerId) ? null : thread
-}
-
 /** A run is told to stop before its thread goes: it would learn of it only when it writes next. */
 async function deleteThread(store: Store, id: ThreadId) {
   await store.requestStop(id)
@@ -260,14 +245,6 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
 async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<boolean> {
   const [first] = threads
   return first === undefined || (await store.readThread(first.id)) === null
-}
-
-export function parseTitle(value: unknown): string {
-  if (typeof value !== 'string' || value.length > longestTitle) {
-    throw badRequest(`"title" is a text of at most ${longestTitle} characters.`)
-  }
-  // What a database cannot keep is replaced here, or the first answer would differ from every later one (LG5).
-  return value.toWellFormed().replaceAll('\u0000', '\uFFFD')
 }
 
 export function parseMetadata(value: unknown): JsonObject {

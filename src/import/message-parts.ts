@@ -1,4 +1,3 @@
-import type { MessageId } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
@@ -127,7 +126,7 @@ function readSteering(part: JsonObject, said: JsonObject, mend: ReportMend): Rea
     return { type: 'data', name: 'steering-message', data: part }
   }
   const { parts } = readUserMessage({ parts: said.parts }, 'user', mend)
-  return { type: 'steering', id: id as MessageId, parts }
+  return { type: 'steering', id, parts }
 }
 
 function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { withoutVersions } from '../views/shown-metadata.ts'
+import { withoutVersions } from '../core/versions.ts'
 import { readParts } from './message-parts.ts'
 import { plainContext, readUsedTool } from './old-call.ts'
 import {

@@ -1,4 +1,4 @@
-import { withoutVersions } from '../views/shown-metadata.ts'
+import { withoutVersions } from '../core/versions.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'

@@ -11,7 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import type { InputMode } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { withoutVersions } from '../views/shown-metadata.ts'
+import { withoutVersions } from '../core/versions.ts'
 
 /** What becomes of a message that arrives while a turn runs (IN1). `reject`: it is refused, and not stored. */
 export type WhenBusy = InputMode | 'reject'

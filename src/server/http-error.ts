@@ -1,3 +1,4 @@
+import type { MessageId } from '../core/ids.ts'
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { safetyHeaders } from './safety-headers.ts'
@@ -60,6 +61,11 @@ export const notFound = (what: string): ApiError =>
   new ApiError(404, `${what}-not-found`, `There is no such ${what}.`)
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-request', message)
+
+export const runActive = (turnId: MessageId): ApiError =>
+  new ApiError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
+    messageId: turnId,
+  })
 
 /** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
 export function toErrorResponse(error: unknown): Response {

@@ -102,6 +102,7 @@ export {
   type ThreadRows,
 } from './thread-rows.ts'
 export type { CallRow } from './turn-snapshot.ts'
+export type { PlannedMessages } from './plan-messages.ts'
 export {
   createPathRows,
   type PathRow,

@@ -37,7 +37,9 @@ export const parseShownQueue = (value: unknown): InputQueue =>
   parseQueue(
     Array.isArray(value)
       ? (value as readonly unknown[]).map((input) =>
-          isJsonObject(input) ? { ...input, at: Date.parse(String(input.at)) } : input,
+          isJsonObject(input)
+            ? { ...input, at: typeof input.at === 'string' ? Date.parse(input.at) : Number.NaN }
+            : input,
         )
       : [],
   )

@@ -23,14 +23,6 @@ export function shownMetadata(message: Message): Json | undefined {
   return toClientJson(isPlain ? metadata : withDefined({ ...metadata }, added))
 }
 
-/** What a client sends back with its message is not its own to say: the ledger knows the versions (VR1). */
-export function withoutVersions(metadata: Json | undefined): Json | undefined {
-  if (!isJsonObject(metadata) || !isJsonObject(metadata.versions)) return metadata
-  const { versions, ...rest } = metadata
-  if (!Array.isArray(versions.ids) || typeof versions.shown !== 'string') return metadata
-  return Object.keys(rest).length === 0 ? undefined : rest
-}
-
 /** Metadata that was not there when the turn began. */
 export const hasModelFailures = ({ steps }: Turn): boolean =>
   steps.some(

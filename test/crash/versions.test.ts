@@ -17,8 +17,8 @@ interface World {
 
 async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
   if (kind === 'postgres') {
-    const { url, drop } = await createDatabase(inject('postgresUrl'))
-    return { database: url, open: () => postgres(url), drop }
+    const made = await createDatabase(inject('postgresUrl'))
+    return { database: made.url, open: () => postgres(made.url), drop: () => made.drop() }
   }
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-versions-'))
   const database = join(folder, 'chat.db')

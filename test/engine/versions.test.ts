@@ -145,7 +145,8 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     await again(fixture)
     await fixture.ask('two')
     const [, shown] = await fixture.messages()
-    const { threads, send, settled } = fixture.holdfast
+    const { holdfast } = fixture
+    const { threads } = holdfast
     const forked = await threads.fork(fixture.threadId, {
       messageId: shown?.id ?? '',
       title: 'Mine',
@@ -166,8 +167,8 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     expect([versions, old?.length]).toEqual([undefined, 2])
     expect(id).not.toBe(shown?.id)
     const message = { id: 'mine', parts: [{ type: 'text', text: 'my way' }] as const }
-    await send({ threadId: thread.id, message })
-    await settled()
+    await holdfast.send({ threadId: thread.id, message })
+    await holdfast.settled()
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt)).not.toContain('two')
     await threads.delete(fixture.threadId)
     expect((await fixture.holdfast.messages(thread.id))?.results).toHaveLength(4)

@@ -10,6 +10,8 @@ const project = join(import.meta.dirname, '../..')
 export interface InstalledPackage {
   /** A user's project: what runs here imports `holdfast` as anybody would. */
   readonly folder: string
+  /** The package in it. */
+  readonly packageFolder: string
   /** The program that `npx holdfast` starts there. */
   readonly command: string
   /** The file that an export such as `./sqlite` leads to. */
@@ -38,6 +40,7 @@ export function installPackage(): InstalledPackage {
   const exports: Readonly<Record<string, { readonly default: string }>> = packageJson.exports
   return {
     folder,
+    packageFolder: installed,
     command: join(installed, packageJson.bin.holdfast),
     entry: (name) => join(installed, exports[name]?.default ?? `no export ${name}`),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publint } from 'publint'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import type * as Memory from '../../src/index.ts'
 import type * as Sqlite from '../../src/store/sqlite/index.ts'
 import type * as Testing from '../../src/testing/index.ts'
+import { listFiles } from '../../scripts/published-files.ts'
 import { findNode } from '../support/promised-nodes.ts'
+import { findLostLinks } from './find-lost-links.ts'
 import { installPackage } from './install-package.ts'
 
 // Runs on each promised Node: whatever Node runs the tests, it is what the package is loaded with.
@@ -24,9 +28,10 @@ const modules = Object.keys(packageJson.exports)
   .filter((name) => !name.endsWith('.css'))
   .map((name) => name.replace('.', 'holdfast'))
 
-const run = (node: string, args: readonly string[]) =>
+const run = (node: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   spawnSync(node, args, {
     cwd: installed.folder,
+    env: { ...process.env, ...env },
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
     timeout: 120_000,
@@ -41,6 +46,32 @@ describe(`the package on Node ${process.versions.node}`, () => {
       status: 0,
       stderr: '',
     })
+  })
+
+  it.each(['holdfast/sqllite', 'holdfast/dist/index.js'])(
+    '[CF6] %s is refused by its name, and the file that has the names is said',
+    (name) => {
+      const { status, stderr } = run(process.execPath, importing(name))
+      expect(status).toBe(1)
+      expect(stderr).toMatch(
+        new RegExp(
+          `Package subpath '${name.replace('holdfast', '.')}' is not defined by "exports" in .*package\\.json`,
+        ),
+      )
+    },
+  )
+
+  it('[CF1] [CF6] names what a misspelt option, command or option of a command was meant to be', () => {
+    const misspelt = `import { createHoldfast, memory } from 'holdfast'
+createHoldfast({ store: memory(), instruction: 'Be brief.' })`
+    const { stderr } = run(process.execPath, ['--input-type=module', '--eval', misspelt])
+    expect(stderr).toContain(
+      'createHoldfast has no option "instruction". Did you mean "instructions"?',
+    )
+    expect(holdfast('chekc').stderr).toContain('There is no command "chekc". Did you mean "check"?')
+    expect(holdfast('check', '--repiar').stderr).toContain(
+      'Unknown option \'--repiar\'. Did you mean "--repair"?',
+    )
   })
 
   it('has a command that says its version, and on the standard error only what is wrong', () => {
@@ -75,6 +106,184 @@ describe(`the package on Node ${process.versions.node}`, () => {
     )
   })
 })
+
+describe('what is in the package', () => {
+  const files = listFiles(installed.packageFolder)
+  const read = (file: string) => readFileSync(join(installed.packageFolder, file), 'utf8')
+
+  it('[CF4] is found nothing wrong with by publint', async () => {
+    const { messages } = await publint({ pkgDir: installed.packageFolder, pack: false })
+    expect(messages).toEqual([])
+  })
+
+  it('[CF4] has docs and sources beside what is built, and no test', () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'CHANGELOG.md',
+        'LICENSE',
+        'README.md',
+        'docs/guides/options.md',
+        'src/index.ts',
+      ]),
+    )
+    expect(
+      files.filter((file) => /\.test\.|(?:^|\/)(?:test|scripts|node_modules)\//.test(file)),
+    ).toEqual([])
+  })
+
+  it('[CF4] leads from each built file to its source', () => {
+    const maps = files.filter((file) => file.endsWith('.map'))
+    const lost = maps.flatMap((map) =>
+      (JSON.parse(read(map)) as { readonly sources: readonly string[] }).sources
+        .map((source) => posix.join(posix.dirname(map), source))
+        .filter((source) => !files.includes(source))
+        .map((source) => `${map} leads to ${source}`),
+    )
+    expect(lost).toEqual([])
+    const mapped = (name: string) => [`${name}.js.map`, `${name}.d.ts.map`]
+    expect(maps).toEqual(
+      expect.arrayContaining(['index', 'react/index'].flatMap((name) => mapped(`dist/${name}`))),
+    )
+  })
+
+  it('[CF4] has no link in its pages that leads nowhere', () => {
+    const pages = files.filter((file) => /^(?:docs\/.*|[A-Z]+)\.(?:md|txt)$/.test(file))
+    expect(pages.length).toBeGreaterThan(20)
+    expect(pages.flatMap((page) => findLostLinks(page, read(page), files))).toEqual([])
+    expect(findLostLinks('docs/a.md', '[a](b.md) [c](../README.md#d) ![e](f.png)', files)).toEqual([
+      'docs/a.md: b.md',
+      'docs/a.md: f.png',
+    ])
+  })
+})
+
+describe(`what \`holdfast init\` writes, on Node ${process.versions.node}`, () => {
+  const chat = join(installed.folder, 'chat')
+  const start = (env: Readonly<Record<string, string>>) => {
+    const { scripts } = JSON.parse(readFileSync(join(chat, 'package.json'), 'utf8')) as {
+      readonly scripts: { readonly start: string }
+    }
+    const [program, ...args] = scripts.start.split(' ')
+    expect(program).toBe('node')
+    return spawn(process.execPath, args, { cwd: chat, env: { ...process.env, PORT: '0', ...env } })
+  }
+  let said: string
+
+  beforeAll(() => {
+    const { status, stdout, stderr } = holdfast('init', 'chat')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    said = stdout
+  })
+
+  it('[CF5] is a project with the versions that are tested here, and three things to do next', () => {
+    expect(said).toMatch(
+      /^Wrote README\.md.* into chat\.\n\nNext:\n {2}1\. cd chat && npm install\n {2}2\. .+\n {2}3\. .+\n$/,
+    )
+    const manifest = JSON.parse(readFileSync(join(chat, 'package.json'), 'utf8')) as {
+      readonly name: string
+      readonly dependencies: Readonly<Record<string, string>>
+      readonly devDependencies: Readonly<Record<string, string>>
+      readonly engines: object
+    }
+    const pinned: Readonly<Record<string, string>> = packageJson.devDependencies
+    const { name, dependencies, devDependencies, engines } = manifest
+    const versions = Object.entries({ ...dependencies, ...devDependencies })
+    expect({ name, engines, holdfast: dependencies['holdfast'] }).toEqual({
+      name: 'chat',
+      engines: packageJson.engines,
+      holdfast: `^${packageJson.version}`,
+    })
+    expect(
+      versions.filter(
+        ([package_, range]) => package_ !== 'holdfast' && range.slice(1) !== pinned[package_],
+      ),
+    ).toEqual([])
+    expect(listFiles(chat)).toContain('.gitignore')
+  })
+
+  it('[CF5] answers a question with its own tool, and says that the page is to be built', async () => {
+    const child = start({ HOLDFAST_DEMO_DELAY_MS: '0' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const url = await firstMatch(child, /^The chat is at (\S+)$/)
+    const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'weather in Paris' }] }
+    const answer = await fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'first', messages: [message] }),
+    })
+    expect(await answer.text()).toContain(
+      '"output":{"city":"Paris","temperatureC":15,"condition":"Cloudy"}',
+    )
+    const page = await fetch(url)
+    expect({ status: page.status, text: await page.text() }).toEqual({
+      status: 404,
+      text: 'The page is not built yet. Run `npm run build`.\n',
+    })
+  })
+
+  it('[CF5] says in one sentence what a real model lacks', async () => {
+    const child = start({ HOLDFAST_MODEL: 'openai:some-model', OPENAI_API_KEY: '' })
+    const [err, code] = await Promise.all([
+      text(child.stderr),
+      new Promise((resolve) => {
+        child.on('exit', resolve)
+      }),
+    ])
+    expect({ err, code }).toEqual({
+      err: 'The model needs a key. Set OPENAI_API_KEY.\n',
+      code: 1,
+    })
+  })
+
+  it('[CF5] is never written into a folder that has something', () => {
+    const before = listFiles(chat).map((file) => [file, readFileSync(join(chat, file), 'utf8')])
+    const { status, stdout, stderr } = holdfast('init', 'chat')
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(
+      /^holdfast: chat is not empty: it has \.gitignore, README\.md, .+ and \d more\. Nothing was written\./,
+    )
+    expect(listFiles(chat).map((file) => [file, readFileSync(join(chat, file), 'utf8')])).toEqual(
+      before,
+    )
+  })
+
+  it('[CF5] stays where nothing can be installed, and says what to run later', () => {
+    const nowhere = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0' }
+    const args = [installed.command, 'init', 'offline', '--install']
+    const { status, stdout, stderr } = run(process.execPath, args, nowhere)
+    expect(status).toBe(1)
+    expect(stderr).toContain(
+      'holdfast: `npm install` did not work, see above. Everything is written; run it again when there is a network.\n',
+    )
+    expect(stdout).toContain('1. cd offline && npm install\n')
+    expect(listFiles(join(installed.folder, 'offline'))).toContain('server.ts')
+  })
+
+  it.each([
+    [['one', 'two'], 'Name one folder: `holdfast init FOLDER`.'],
+    [['a-file'], 'a-file is a file, or lies in one. Name a folder.'],
+    [
+      ['--template', 'vue'],
+      "Unknown option '--template'. Run `holdfast init --help` for what there is.",
+    ],
+  ])('[CF5] refuses %j', (args, sentence) => {
+    writeFileSync(join(installed.folder, 'a-file'), '')
+    expect(holdfast('init', ...args)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: `holdfast: ${sentence}\n`,
+    })
+  })
+})
+
+/** What the first line of a program's output that fits says. */
+async function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
+  for await (const line of createInterface(child.stdout as NodeJS.ReadableStream)) {
+    const found = pattern.exec(line)?.[1]
+    if (found !== undefined) return found
+  }
+  throw new Error(`The program ended before it said ${pattern}`)
+}
 
 let storeCount = 0
 
@@ -147,11 +356,7 @@ export default { ...open, authenticate }
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     servers.push(child)
-    for await (const line of createInterface(child.stdout)) {
-      const found = /^Holdfast is listening on (\S+)$/.exec(line)?.[1]
-      if (found !== undefined) return found
-    }
-    throw new Error('`holdfast serve` ended before it listened')
+    return firstMatch(child, /^Holdfast is listening on (\S+)$/)
   }
 
   describe.concurrent('alone', () => {
@@ -188,7 +393,7 @@ describe.runIf(old.kind === 'found')('the package on a Node that is too old', ()
     },
   )
 
-  it.each(['--version', 'check', 'serve'])(
+  it.each(['--version', 'check', 'serve', 'init'])(
     '`holdfast %s` says the same, and nothing else',
     (arg) => {
       expect(run(node, [installed.command, arg])).toMatchObject({

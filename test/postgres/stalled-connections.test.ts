@@ -171,8 +171,8 @@ describe('a server process that stands still', () => {
 
 describe('a commit that the server is slow to carry out', () => {
   /** Commits of messages wait in their transaction, where no time limit ends them, as for a standby that does not answer. */
-  async function holdCommits({ connect }: TestDatabase) {
-    const client = await connect()
+  async function holdCommits(database: TestDatabase) {
+    const client = await database.connect()
     await client.query(`CREATE TABLE held (); INSERT INTO held DEFAULT VALUES;
       CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         WHILE EXISTS (SELECT FROM public.held) LOOP PERFORM pg_sleep(0.005); END LOOP;

@@ -83,7 +83,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       const [question, answer] = await page()
       const { metadata, ...plain } = question ?? {}
       expect(tab.messages()).toEqual([plain, answer])
-      expect(metadata).toEqual({ versions: { ids: expect.any(Array), shown: expect.any(String) } })
+      expect(metadata).toHaveProperty('versions.ids.length', 2)
     })
 
     it('[ST1 RS3] is stopped after a reload, in every tab', async () => {

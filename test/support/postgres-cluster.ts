@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -22,7 +22,9 @@ export interface Server {
 /** A new, empty cluster below `folder`, under the first account that PostgreSQL accepts. */
 export async function createCluster(folder: string, password: string): Promise<Cluster> {
   const failures: string[] = []
-  for (const [index, account] of listAccounts(await findPostgresBinaries()).entries()) {
+  const binaries = await findPostgresBinaries()
+  const collation = collationOf(binaries.initdb)
+  for (const [index, account] of listAccounts(binaries).entries()) {
     const home = join(folder, `attempt-${index}`)
     const passwordFile = join(home, 'password')
     const dataFolder = join(home, 'data')
@@ -39,10 +41,7 @@ export async function createCluster(folder: string, password: string): Promise<C
           '--auth=scram-sha-256',
           '--encoding=UTF8',
           '--locale=C',
-          // Text is compared as on most real servers. Under C, where order is by byte, a query that
-          // wrongly relies on it would pass.
-          '--locale-provider=icu',
-          '--icu-locale=en-US',
+          ...collation,
           // About the files that initdb makes; the running server syncs as usual.
           '--no-sync',
         ]),
@@ -55,6 +54,15 @@ export async function createCluster(folder: string, password: string): Promise<C
     }
   }
   throw new Error(`initdb did not work.\n${failures.join('\n')}`)
+}
+
+/**
+ * Text is compared as on most real servers. Under C, where order is by byte, a query that wrongly relies on it would pass. PostgreSQL 14
+ * cannot be made so, and has to do with C.
+ */
+function collationOf(initdb: string): readonly string[] {
+  const { stdout } = spawnSync(initdb, ['--version'], { encoding: 'utf8' })
+  return / 14\./.test(stdout) ? [] : ['--locale-provider=icu', '--icu-locale=en-US']
 }
 
 /** On a free port of 127.0.0.1, with `settings` besides. */

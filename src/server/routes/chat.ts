@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import { parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
@@ -18,7 +18,7 @@ import {
   threadOf,
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
-import { notFound } from '../http-error.ts'
+import { notFound, runActive } from '../http-error.ts'
 import { toKnownTurn } from '../../engine/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
@@ -196,10 +196,7 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   }
 }
 
-export const runActive = (turnId: MessageId): ApiError =>
-  new ApiError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
-    messageId: turnId,
-  })
+export { runActive }
 
 /** Approvals and results from the client: it has the turn as it was, and gets what follows. */
 async function answer(

@@ -8,10 +8,9 @@ import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import type { MessagesQuery } from '../../engine/library.ts'
 import { oneOf, orNotFound, parameter, type ServerContext, threadOf } from '../context.ts'
-import { badRequest, notFound } from '../http-error.ts'
+import { badRequest, notFound, runActive } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
-import { runActive } from './chat.ts'
 
 /** Any of these asks for the older answer. */
 const olderNames = ['vercel_format', 'page_size', 'entity', 'sort'] as const

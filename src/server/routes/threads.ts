@@ -16,11 +16,10 @@ import {
   type ServerContext,
   threadOf,
 } from '../context.ts'
-import { badRequest, notFound } from '../http-error.ts'
+import { badRequest, notFound, runActive } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
-import { runActive } from './chat.ts'
 
 export function threadRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, threadMetadata, inFlight, reads } = context

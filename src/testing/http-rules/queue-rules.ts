@@ -20,7 +20,11 @@ import {
 import type { HttpRule } from './http-rule.ts'
 
 const textOf = (chunks: readonly Chunk[]): string =>
-  chunks.flatMap((chunk) => (chunk.type === 'text-delta' ? [String(chunk['delta'])] : [])).join('')
+  chunks
+    .flatMap(({ type, delta }) =>
+      type === 'text-delta' && typeof delta === 'string' ? [delta] : [],
+    )
+    .join('')
 
 const readQueue = async (client: HttpClient, threadId: string) => {
   const { body } = await client.get<{ readonly results: readonly ShownInput[] }>(

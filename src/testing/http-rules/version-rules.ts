@@ -18,7 +18,8 @@ function versionsIn(message: UiMessage | undefined): ShownVersions | undefined {
   const metadata: Json | undefined = message?.metadata
   const versions = isJsonObject(metadata) ? metadata.versions : undefined
   if (!isJsonObject(versions) || !Array.isArray(versions.ids)) return undefined
-  return { ids: versions.ids.map(String), shown: String(versions.shown) }
+  const { ids, shown } = versions
+  return typeof shown === 'string' ? { ids: ids.map(String), shown } : undefined
 }
 
 const regenerate = async (client: HttpClient, threadId: string) =>

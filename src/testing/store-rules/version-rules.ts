@@ -194,7 +194,7 @@ interface Node {
 
 async function checkTree(first: Store, reopen: (store: Store) => Promise<Store>, seed: number) {
   const random = createRandom(seed)
-  const root: Node = { words: '', id: '' as MessageId, parent: null, children: [], last: null }
+  const root: Node = { words: '', id: '', parent: null, children: [], last: null }
   const all: Node[] = []
   let store = first
   await createThread(store)

@@ -70,9 +70,9 @@ export function EffectsNote({ names }: { readonly names: readonly string[] }): R
   const strings = useStrings()
   if (names.length === 0) return null
   return (
-    <p className="hf-effects" role="status">
+    <output className="hf-effects">
       <Icon name="warning" />
       <span>{strings.staysDone(names.join(', '))}</span>
-    </p>
+    </output>
   )
 }

@@ -1,0 +1,34 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { parseOwnerId, parseThreadId } from '../core/ids.ts'
+import { longestTitle, type ThreadRecord } from '../core/thread.ts'
+import type { Store } from '../store/store.ts'
+import { checkNames } from './check-names.ts'
+
+/** Whose thread it has to be: another owner's is as if it were not there (HT2). */
+export interface ThreadScope {
+  /** @default anybody's: the caller answers for who may ask */
+  readonly ownerId?: string
+}
+
+/** The thread, if it is there and in scope. */
+export async function findThread(
+  store: Store,
+  threadId: string,
+  scope: ThreadScope = {},
+): Promise<ThreadRecord | null> {
+  checkNames('The scope of a thread', scope, ['ownerId'])
+  const ownerId = scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
+  const thread = await store.readThread(parseThreadId(threadId))
+  return thread === null || (ownerId !== undefined && thread.ownerId !== ownerId) ? null : thread
+}
+
+export function parseTitle(value: unknown): string {
+  if (typeof value !== 'string' || value.length > longestTitle) {
+    throw new HoldfastError(
+      'bad-request',
+      `"title" is a text of at most ${longestTitle} characters.`,
+    )
+  }
+  // What a database cannot keep is replaced here, or the first answer would differ from every later one (LG5).
+  return value.toWellFormed().replaceAll('\u0000', '\uFFFD')
+}
