@@ -50,9 +50,17 @@ export const outline: readonly OutlineGroup[] = [
         about: 'Keep useChat: the transport, reload, stop and approvals.',
       },
       {
+        path: 'guides/conversation.md',
+        about: 'What is said while a turn runs; going back to other versions; forks.',
+      },
+      {
         path: 'guides/files.md',
         about:
           'Attachments of people and files of tools: where they are kept, limits, what the model is sent.',
+      },
+      {
+        path: 'guides/find-and-keep.md',
+        about: 'Search in the titles and texts of all threads of a person.',
       },
       {
         path: 'guides/react.md',

@@ -12,6 +12,7 @@ import { type OwnerId, parseOwnerId } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { isAccepted } from '../files/sniff-type.ts'
 import { type Clock, within } from './clock.ts'
 import { toJson } from './to-json.ts'
 
@@ -188,7 +189,7 @@ async function checkFiles(
 ): Promise<void> {
   if (accepts === undefined) return
   for (const part of await parts()) {
-    if (part.type !== 'file' || accepts.some((type) => isOfType(part.mediaType, type))) continue
+    if (part.type !== 'file' || isTaken(part.mediaType, accepts)) continue
     const name = part.filename === undefined ? 'a file' : `“${part.filename}”`
     const taken = accepts.length === 0 ? 'no files' : accepts.join(', ')
     throw new HoldfastError(
@@ -198,13 +199,12 @@ async function checkFiles(
   }
 }
 
-/** `image/*` takes every image. What stands after a semicolon says nothing of the type. */
-export function isOfType(mediaType: string, accepted: string): boolean {
-  const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
-  const wanted = accepted.toLowerCase()
-  if (wanted === '*/*') return true
-  return wanted.endsWith('/*') ? type.startsWith(wanted.slice(0, -1)) : type === wanted
-}
+/** What stands after a semicolon says nothing of the type. */
+const isTaken = (mediaType: string, accepts: readonly string[]): boolean =>
+  isAccepted(
+    (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase(),
+    accepts.map((type) => type.toLowerCase()),
+  )
 
 /** A schema that cannot be written as JSON Schema, as one with a transform, says nothing of itself. */
 async function toJsonSchema(schema: FlexibleSchema<unknown>): Promise<JsonObject> {

@@ -188,7 +188,13 @@ async function readShown(
   const first = sorted[0]
   let before = (sorted.at(-1) ?? 0) + 1
   while (first !== undefined && before > first) {
-    const query = { threadId, limit: changesAtOnce, before, live: 'include', results: 'lazy' } as const
+    const query = {
+      threadId,
+      limit: changesAtOnce,
+      before,
+      live: 'include',
+      results: 'lazy',
+    } as const
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     const last = page?.messages.at(-1)
     if (page === null || last === undefined) return

@@ -1,15 +1,23 @@
-import { isTurn, type Message } from '../core/message.ts'
+import { isTurn, type Message, type UserPart } from '../core/message.ts'
 
-/** What of a message can be searched for: what a person wrote, or what an answer says, in the order it stands there. No results of tools. */
+/**
+ * What of a message can be searched for: what a person wrote, what an answer says, and what joined it while it was made
+ * (IN3), in the order it stands there. No results of tools.
+ */
 export function searchTextOf(message: Message): string {
-  if (!isTurn(message)) {
-    return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  }
+  if (!isTurn(message)) return textsOf(message.parts).join('\n')
   return message.steps
     .filter((step) => step.status !== 'abandoned')
-    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) => {
+      if (part.type === 'steering') return textsOf(part.parts)
+      return part.type === 'text' ? [part.text] : []
+    })
     .join('\n')
 }
+
+const textsOf = (parts: readonly UserPart[]): readonly string[] =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
 
 /** Of a text so many different words can be found: a message of a million characters is not worth more. */
 const mostWords = 20_000

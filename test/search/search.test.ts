@@ -15,6 +15,20 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../../src/testing/random.ts'
+import {
+  ana,
+  append,
+  at,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  thread,
+  turn,
+  turnEvent,
+  user,
+} from '../../src/testing/store-rules/thread-script.ts'
 import { matchesTerms, parseSearchTerms, toSearchWords } from '../../src/views/search-text.ts'
 import { openTestDatabase } from '../postgres/test-database.ts'
 import { openStore, temporaryFile } from '../sqlite/temporary-file.ts'
@@ -80,8 +94,12 @@ async function findAll(
 
 const nameOf = ({ threadId, messageId }: SearchResult) => `${threadId} ${messageId ?? 'title'}`
 
+const versionIdsOf = (metadata: unknown): readonly string[] =>
+  z.object({ versions: z.object({ ids: z.array(z.string()) }) }).safeParse(metadata).data?.versions
+    .ids ?? []
+
 describe.each(Object.keys(stores))('search in %s', (kind) => {
-  it('[FK1] finds what a scan of all that is shown finds, whatever was edited, made anew, renamed and deleted', async () => {
+  it('[FK1] finds what a scan of all that is shown finds, whatever was edited, made anew, shown again, renamed and deleted', async () => {
     const random = createRandom(71)
     const store = await stores[kind]!()
     const holdfast = openHoldfast(store, random)
@@ -108,6 +126,10 @@ describe.each(Object.keys(stores))('search in %s', (kind) => {
       else if (action === 4) await holdfast.regenerate({ threadId })
       else if (action === 5) await holdfast.threads.update(threadId, { title: sayWords(random) })
       else if (action === 6 && random.chance(0.4)) await holdfast.threads.delete(threadId)
+      else if (action === 7) {
+        const others = page.results.flatMap(({ metadata }) => versionIdsOf(metadata))
+        if (others.length > 0) await holdfast.show(threadId, random.pick(others))
+      }
       await holdfast.settled()
       if (!random.chance(0.5)) continue
       const query = random.pick([...vocabulary, 'te', 'gru', 'caf', 'green te', 'x1 ', 'ok tea '])
@@ -149,6 +171,37 @@ describe.each(Object.keys(stores))('search in %s', (kind) => {
     expect(found.results).toMatchObject([{ threadId, role: 'assistant', snippet: 'Papaya first.' }])
     expect((await other.search({ ownerId: 'bob', q: 'papaya' })).results).toEqual([])
   })
+})
+
+it.each(Object.keys(stores))(
+  '[FK1 VR1] what was hidden when the index was made, and ended only then, is found once it is shown: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const holdfast = openHoldfast(store, createRandom(4))
+    await createThread(store)
+    await append(store, [say('plum'), started(), ...text('quince')])
+    const kept = { after: 1, places: [2] }
+    await append(store, [{ type: 'messages-retired', messageIds: [turn], kept, at }])
+    await append(store, [ended()])
+    const find = async (q: string) =>
+      (await holdfast.search({ ownerId: ana, q })).results.map(({ messageId }) => messageId)
+    expect([await find('plum'), await find('quince')]).toEqual([[user], []])
+    expect(await holdfast.show(thread, turn)).toMatchObject({ kind: 'shown' })
+    expect([await find('plum'), await find('quince')]).toEqual([[user], [turn]])
+  },
+)
+
+it('[FK1 IN3] finds what joined an answer while it was made', async () => {
+  const store = memory()
+  const holdfast = openHoldfast(store, createRandom(4))
+  await createThread(store)
+  const parts = [{ type: 'text', text: 'and lychees' }] as const
+  const messageId = parseMessageId('aside')
+  await append(store, [say('plum'), started(), turnEvent({ type: 'step-started', step: 0 })])
+  await append(store, [...text('quince'), turnEvent({ type: 'step-ended', finishReason: 'stop' })])
+  await append(store, [turnEvent({ type: 'input-joined', messageId, parts }), ended()])
+  const { results } = await holdfast.search({ ownerId: ana, q: 'lych' })
+  expect(results).toMatchObject([{ messageId: turn, snippet: 'quince and lychees' }])
 })
 
 it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, and says where there is none', async () => {

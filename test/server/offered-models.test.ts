@@ -1,10 +1,14 @@
+import { tool } from 'ai'
 import {
   createHoldfast,
   type Holdfast,
   type HoldfastOptions,
   memory,
+  parseMessageId,
+  parseOwnerId,
   parseThreadId,
   type Turn,
+  type UserPart,
 } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
@@ -170,6 +174,49 @@ describe('models that are offered', () => {
     const again = await post({ trigger: 'regenerate-message', choices })
     expect(again.status).toBe(400)
     expect((await last()).id).toBe(id)
+  })
+
+  it('[AG2a IN1] a message that waits keeps its pick, and one that cannot be taken does not wait', async () => {
+    const begun = Promise.withResolvers<void>()
+    const finish = Promise.withResolvers<string>()
+    const look = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        begun.resolve()
+        return finish.promise
+      },
+    })
+    const slow = scriptedModel(({ prompt }) =>
+      prompt.at(-1)?.role === 'tool' ? [{ text: 'Slow.' }] : [{ call: 'look', input: {} }],
+    )
+    const { holdfast, last } = openChat({
+      models: [{ ...fast, model: slow }, best],
+      tools: { look },
+    })
+    const threadId = parseThreadId(thread)
+    const send = async (id: string, choices?: { readonly model: string }, ...files: UserPart[]) =>
+      holdfast.send({
+        threadId,
+        message: { id: parseMessageId(id), parts: [{ type: 'text', text: 'hi' }, ...files] },
+        create: { ownerId: parseOwnerId('ann'), title: '' },
+        ...(choices === undefined ? {} : { choices }),
+      })
+    await send('u1')
+    await begun.promise
+    const song = { type: 'file', mediaType: 'audio/wav', url: 'data:;base64,AA==' } as const
+    await expect(send('u2', { model: 'huge' })).rejects.toMatchObject({ code: 'bad-choices' })
+    await expect(send('u2', { model: 'best' }, song)).rejects.toMatchObject({
+      code: 'file-not-accepted',
+    })
+    expect(await holdfast.queues.list(thread)).toEqual([])
+    expect(await send('u2', { model: 'best' })).toMatchObject({ kind: 'queued' })
+    expect(await holdfast.queues.list(thread)).toMatchObject([{ choices: { model: 'best' } }])
+    finish.resolve('seen')
+    await holdfast.settled()
+    expect([(await last()).choices, textOf(await last())]).toMatchObject([
+      { model: 'best' },
+      { text: 'Best.' },
+    ])
   })
 
   it('[AG2a] a list that cannot be had is 503, and nothing is stored', async () => {
