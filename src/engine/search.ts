@@ -185,9 +185,9 @@ async function readShown(
   add: (message: Message) => void,
 ): Promise<void> {
   const sorted = [...places].sort((left, right) => left - right)
-  const first = sorted[0]
-  let before = (sorted.at(-1) ?? 0) + 1
-  while (first !== undefined && before > first) {
+  const [first] = sorted
+  if (first === undefined) return
+  for (let before = (sorted.at(-1) ?? first) + 1; before > first;) {
     const query = {
       threadId,
       limit: changesAtOnce,
