@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
+import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
 import { searchStatements } from '../../src/store/postgres/search-index.ts'
@@ -23,9 +24,13 @@ import {
 } from '../../src/testing/store-rules/thread-script.ts'
 import { createTestDatabase, openTestDatabase, waitFor } from './test-database.ts'
 
+// What only inserts, or only waits, reads no table.
+const { begin: _, lockOwner: __, ...readingFiles } = createFileStatements('holdfast')
+
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
   ...createThreadStatements('holdfast'),
+  ...readingFiles,
   ...searchStatements('holdfast'),
   commits: (['events', 'calls', 'all'] as const).map((tables) =>
     commitStatement('holdfast', tables),
@@ -62,6 +67,11 @@ const fill = `
   INSERT INTO events (thread_id, seq, size, commit_seq, message_id, at, payload)
     SELECT id, 50000 + n, 1, 50000 + n, id || '-6', 1, '{"type":"text-ended","block":"0"}'
     FROM sizes, generate_series(1, 20) n;
+  INSERT INTO files (id, owner_id, state, is_used, created_at, reserved_at, media_type, sha256)
+    SELECT 'file-' || n, 'owner-' || n % 50, 'ready', n % 20 <> 0, 1, n, 'text/plain', ''
+    FROM generate_series(1, 20000) n;
+  INSERT INTO file_uses (thread_id, file_id)
+    SELECT 'thread-' || 1 + n % 2000, 'file-' || n FROM generate_series(1, 20000) n WHERE n % 20 <> 0;
   INSERT INTO search_threads (thread_id, incarnation, seq)
     SELECT id, incarnation, seq - (id = 'thread-9')::integer FROM threads;
   INSERT INTO search_texts (thread_id, seq, owner_id, at, words)

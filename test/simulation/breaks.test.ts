@@ -61,6 +61,18 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
     },
   ],
   [
+    'IN2',
+    'a store that forgets what waits',
+    {
+      openStore: openBroken((store) => ({
+        async readThread(id) {
+          const thread = await store.readThread(id)
+          return thread === null ? null : { ...thread, queue: [] }
+        },
+      })),
+    },
+  ],
+  [
     'VR4',
     'a store that forgets where a thread was forked from',
     {

@@ -58,7 +58,7 @@ export const releaseFilesStatement = (schema: string): Statement => ({
       SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id AND u.thread_id <> $1)`,
 })
 
-function createFileStatements(schema: string) {
+export function createFileStatements(schema: string) {
   const files = `${schema}.files`
   const columns = `id, owner_id AS "ownerId", media_type AS "mediaType", bytes, sha256, filename, width, height,
     created_at AS "createdAt"`
