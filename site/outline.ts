@@ -60,6 +60,10 @@ export const outline: readonly OutlineGroup[] = [
           'Attachments of people and files of tools: where they are kept, limits, what the model is sent.',
       },
       {
+        path: 'guides/find-and-keep.md',
+        about: 'Search in the titles and texts of all threads of a person.',
+      },
+      {
         path: 'guides/react.md',
         about: 'Hooks, the chat made of them, cards of your own, looks and words.',
       },

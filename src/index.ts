@@ -1,4 +1,16 @@
 import './assert-node.ts'
+export type { AgentDescription, ModelsOption, OfferedModel } from './engine/offered-models.ts'
+export type {
+  IndexedText,
+  IndexedTexts,
+  SearchHit,
+  SearchIndex,
+  SearchPlace,
+  SearchQuery,
+  UnreadThread,
+} from './store/search.ts'
+export type { SearchTerms } from './views/search-text.ts'
+export type { SearchPage, SearchRequest, SearchResult } from './engine/search.ts'
 export type { Call, CallCause, CallOutcome, CallState, Decision, Resolution } from './core/call.ts'
 export type { LedgerEvent, NewEvent } from './core/event.ts'
 export { type Change, foldThread, type ThreadView } from './core/fold-thread.ts'

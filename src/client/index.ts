@@ -1,4 +1,5 @@
 export { type UploadedFile, uploadFile, type UploadOptions } from './upload-file.ts'
+export { type AgentInfo, createAgentClient, type ModelInfo } from './agent-client.ts'
 export { type Api, type ApiOptions, createApi } from './api.ts'
 export { ApiError } from '../protocol/api-error.ts'
 export {

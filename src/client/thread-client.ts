@@ -134,6 +134,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       isRunning: false,
       connection: { status: 'idle' },
       isSavingInterrupted: false,
+      choices: null,
     },
     () => {
       isWatched = true
@@ -324,6 +325,11 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     await response.body?.cancel()
   }
 
+  const chosen = () => {
+    const { choices } = store.getSnapshot()
+    return choices === null ? {} : { choices }
+  }
+
   const post = async (message: PendingMessage, replaces?: string) => {
     const { id, parts, whenBusy } = message
     const busy = whenBusy === undefined ? {} : { whenBusy }
@@ -337,6 +343,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         id: threadId,
         messages: [{ id, role: 'user', parts }],
         trigger: 'submit-message',
+        ...chosen(),
         ...(replaces === undefined ? {} : { messageId: replaces }),
         ...busy,
       })
@@ -393,6 +400,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const isNew = ({ id }: PendingMessage) => !pending.some((other) => other.id === id)
       show({ pending: [...pending, ...unsent.filter(isNew)] })
     },
+    choose: (choices) => show({ choices }),
     async stop() {
       await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
     },
@@ -401,6 +409,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         id: threadId,
         messages: [],
         trigger: 'regenerate-message',
+        ...chosen(),
         messageId,
       }),
     async show(versionId) {

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
@@ -42,6 +42,8 @@ export interface ThreadSnapshot {
   readonly isRunning: boolean
   /** How this page is connected to the server. */
   readonly connection: Connection
+  /** What goes with every message and every new answer as its `choices`, as `choose` set it. @default none */
+  readonly choices: JsonObject | null
   /** The server cannot store anything right now; what is shown is stored. */
   readonly isSavingInterrupted: boolean
 }
@@ -78,6 +80,8 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
    * longer for a server that was away. Changes nothing while it is connected, or nobody looks.
    */
   readonly reconnect: () => void
+  /** Sets what goes as `choices` with every message that is sent from here and every answer that is made anew; null: nothing. */
+  readonly choose: (choices: JsonObject | null) => void
   readonly stop: () => Promise<void>
   /** Answers again. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>

@@ -10,8 +10,12 @@ export type ErrorCode =
   | 'no-model'
   /** The choices of a request do not fit the host's schema, or there is none (AG2). */
   | 'bad-choices'
+  /** The model that was picked does not take a file of the message (AG2). */
+  | 'file-not-accepted'
   /** The host's `agent` threw, took too long or gave something that is none (AG1). */
   | 'agent-failed'
+  /** The store has no index to search in. */
+  | 'no-search'
   /** Of a backend behind the recording proxy. */
   | 'backend'
   /** A place in a history that the thread no longer has (OP6). */

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { type Clock, systemClock } from '../engine/clock.ts'
+import type { OfferedModel } from '../engine/offered-models.ts'
 import { planDemoStep } from './demo-plan.ts'
 import { type DemoCallOptions, type DemoLanguageModel, readDemoPrompt } from './demo-prompt.ts'
 import {
@@ -16,6 +17,8 @@ export interface DemoModelOptions {
   readonly clock?: Clock
   /** The pause before each piece of text or arguments. @default 20 */
   readonly delayMs?: number
+  /** `terse`: it says the first sentence of what it would say, and does the same. @default 'full' */
+  readonly style?: 'full' | 'terse'
 }
 
 /**
@@ -24,15 +27,15 @@ export interface DemoModelOptions {
  * and answers anything else in text. It calls the tools of {@link createDemoTools} by name.
  */
 export function demoModel(options: DemoModelOptions = {}): LanguageModel {
-  const { clock = systemClock, delayMs = 20 } = options
+  const { clock = systemClock, delayMs = 20, style = 'full' } = options
   const model: DemoLanguageModel = {
     specificationVersion: 'v4',
     provider: 'holdfast',
-    modelId: 'demo',
+    modelId: style === 'terse' ? 'demo-terse' : 'demo',
     supportedUrls: {},
 
     async doStream(call) {
-      const { utterances, finish, calls } = planCall(call)
+      const { utterances, finish, calls } = planCall(call, style)
       const signal = call.abortSignal
       return {
         stream: toStream(
@@ -43,7 +46,7 @@ export function demoModel(options: DemoModelOptions = {}): LanguageModel {
     },
 
     async doGenerate(call) {
-      const { utterances, finish, calls } = planCall(call)
+      const { utterances, finish, calls } = planCall(call, style)
       const content = toContent(utterances, calls)
       const { finishReason, usage } = finish
       return { content, finishReason, usage, warnings: [] }
@@ -52,13 +55,43 @@ export function demoModel(options: DemoModelOptions = {}): LanguageModel {
   return model
 }
 
-function planCall(call: DemoCallOptions): {
+/** What can be picked where the demo answers: two of it, which differ in how much they say. */
+export function createDemoModels(options: DemoModelOptions = {}): readonly OfferedModel[] {
+  return [
+    {
+      id: 'demo',
+      label: 'Demo',
+      description: 'Answers offline, from made-up data.',
+      model: demoModel(options),
+    },
+    {
+      id: 'demo-terse',
+      label: 'Demo, terse',
+      description: 'The same in one sentence.',
+      model: demoModel({ ...options, style: 'terse' }),
+    },
+  ]
+}
+
+/** Up to the end of the first sentence or line. */
+const firstSentence = (text: string): string => /^\s*[^\n]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+
+function planCall(
+  call: DemoCallOptions,
+  style: 'full' | 'terse',
+): {
   readonly utterances: readonly DemoUtterance[]
   readonly finish: DemoFinish
   readonly calls: number
 } {
   const conversation = readDemoPrompt(call.prompt)
-  const utterances = planDemoStep(conversation)
+  const planned = planDemoStep(conversation)
+  const utterances =
+    style === 'full'
+      ? planned
+      : planned.map((utterance) =>
+          'text' in utterance ? { text: firstSentence(utterance.text) } : utterance,
+        )
   const isCut = utterances.some((utterance) => 'cutInput' in utterance)
   const hasCall = utterances.some((utterance) => 'call' in utterance)
   const unified = isCut ? 'length' : hasCall ? 'tool-calls' : 'stop'

@@ -1,4 +1,4 @@
 import '../assert-node.ts'
-export { demoModel, type DemoModelOptions } from './demo-model.ts'
+export { createDemoModels, demoModel, type DemoModelOptions } from './demo-model.ts'
 export { type DemoNote, type DemoNotes, folderNotes, memoryNotes } from './demo-notes.ts'
 export { createDemoTools, type DemoTools, type DemoToolsOptions } from './demo-tools.ts'

@@ -19,6 +19,21 @@ export const systemClock: Clock = {
   },
 }
 
+/** What the work gives, or a rejection once it has taken longer than `ms`. The work itself goes on. */
+export async function within<Value>(
+  clock: Clock,
+  ms: number,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const over = Promise.withResolvers<never>()
+  const cancel = clock.after(ms, () => over.reject(new Error(`It took longer than ${ms} ms.`)))
+  try {
+    return await Promise.race([work(), over.promise])
+  } finally {
+    cancel()
+  }
+}
+
 /** Waits, or stops waiting when the signal says so. Never rejects. */
 export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -33,7 +33,8 @@ import { createHub, type ReadGate } from './hub.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { assertReady } from './readiness.ts'
-import { checkHoldfastOptions } from './option-rules.ts'
+import { type AgentDescription, createOffer } from './offered-models.ts'
+import { checkHoldfastOptions, modelRule } from './option-rules.ts'
 import { warnOnce } from './old-names.ts'
 import { type HoldfastOptions, withDefaults } from './options.ts'
 import { withParsedIds } from './parsed-ids.ts'
@@ -67,6 +68,8 @@ export interface Holdfast extends Library {
   /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
+  /** What a person may choose for an answer: models, and the JSON Schema of `choices` (AG2). */
+  describeAgent(scope: { readonly ownerId: string }): Promise<AgentDescription>
   /**
    * False if there is no such thread.
    * @deprecated `threads.update(threadId, { title })`; goes with 1.0.
@@ -151,6 +154,15 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     callHooks(event)
   }
   const chosen = withDefaults(options)
+  const offer = createOffer(
+    {
+      models: options.models,
+      choices: options.choices,
+      timeoutMs: chosen.agentTimeoutMs,
+      modelRule,
+    },
+    clock,
+  )
   const newId = options.newId ?? randomId
   const newCallId = (): CallId => parseCallId(newId('call'))
   const hub = createHub(store, clock)
@@ -163,7 +175,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     toFileLimits(options.files),
     clock,
   )
-  const agents = createAgentSource(options, clock, chosen.agentTimeoutMs)
+  const agents = createAgentSource(options, clock, chosen.agentTimeoutMs, offer)
   const engine = createEngine({
     store,
     committer,
@@ -172,6 +184,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     options: chosen,
     agents,
     files,
+    offer,
     emit,
     tracing: options.hooks ?? {},
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
@@ -243,6 +256,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
+    describeAgent: ({ ownerId }) => offer.describe(ownerId),
     ...createLibrary(engine, newThreadId),
     files,
     rename: (threadId, title) => {

@@ -21,6 +21,7 @@ import {
 } from './hooks.ts'
 import type { EngineFiles } from './files.ts'
 import type { Hub } from './hub.ts'
+import type { Offer } from './offered-models.ts'
 import { type EngineOptions, longestHistory } from './options.ts'
 import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
@@ -37,6 +38,8 @@ export interface Engine {
   readonly options: EngineOptions
   readonly agents: AgentSource
   readonly files: EngineFiles
+  /** What people may choose. */
+  readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
@@ -106,6 +109,7 @@ export interface EngineParts {
   readonly options: EngineOptions
   readonly agents: AgentSource
   readonly files: EngineFiles
+  readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly tracing: Tracing

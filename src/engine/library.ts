@@ -18,6 +18,7 @@ import {
 } from './post-message.ts'
 import { createQueues, type Queues } from './queues.ts'
 import { type ShowResult, showVersion } from './show-version.ts'
+import { search, type SearchPage, type SearchRequest } from './search.ts'
 import {
   createThreads,
   deleteOwner,
@@ -79,6 +80,8 @@ export interface Library {
     threadId: string,
     query?: MessagesQuery<Format>,
   ): Promise<MessagesPage<Format> | null>
+  /** Finds words in the titles and texts of an owner's threads, as they are shown now; newest first. */
+  search(request: SearchRequest): Promise<SearchPage>
   /** Stores a message, an assistant's too, and answers nothing. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
   /**
@@ -109,6 +112,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
     threads: createThreads(engine, newThreadId),
     queues: createQueues(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
+    search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
     export: (query = {}) => exportQuery(store, query),

@@ -18,6 +18,7 @@ import {
 import type { Agent } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
 import { checkFileOptions } from './file-options.ts'
+import { checkModels, type OfferedModel } from './offered-models.ts'
 import type { HoldfastOptions } from './options.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 
@@ -28,7 +29,7 @@ const isModel = (value: unknown): boolean =>
   (having('', ['doStream']).fits(value) &&
     modelVersions.includes((value as { specificationVersion?: unknown }).specificationVersion))
 
-const model = {
+export const modelRule = {
   range: 'an AI SDK model (version v2, v3 or v4) or its name, or a list of them',
   fits: (value) =>
     Array.isArray(value) ? value.length > 0 && value.every(isModel) : isModel(value),
@@ -94,7 +95,7 @@ export const settingRules: OptionTable<CallSettings> = {
 
 /** An agent, and what is short for one. */
 export const agentRules: OptionTable<Agent> = {
-  model,
+  model: modelRule,
   instructions: {
     range: 'a string, a system message or a list of them',
     fits: (value) =>
@@ -165,6 +166,11 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
     fits: isSchema,
     default: 'none: a request with choices is refused',
   },
+  models: {
+    range: 'a list of models, each with id and label, or a function that gives one',
+    fits: (value) => typeof value === 'function' || Array.isArray(value),
+    default: 'none: nothing can be picked',
+  },
   settings: record('an object of call settings', 'none'),
   hooks: callback('none'),
   errorText: callback('a neutral sentence with an id that is in the log'),
@@ -203,7 +209,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
 export const holdfastRules: OptionTable<HoldfastOptions> = {
   ...engineRules,
   ...agentRules,
-  model: { ...model, default: 'none: then only recorded turns and the repository write' },
+  model: { ...modelRule, default: 'none: then only recorded turns and the repository write' },
 }
 
 /** One of `policies`. */
@@ -234,7 +240,16 @@ const where = 'createHoldfast'
 /** Everything that can be known to be wrong before the first turn is. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
   checkOptions(where, options, holdfastRules, otherEngineNames)
-  const { agent, settings } = options
+  const { agent, settings, models } = options
+  if (Array.isArray(models)) {
+    checkModels(`${where}, models`, models, modelRule)
+    const isLost = (models as readonly OfferedModel[]).find(
+      (offered) => offered.model === undefined,
+    )
+    if (isLost !== undefined && agent === undefined && options.model === undefined) {
+      throw badOption(`${where}, models: "${isLost.id}" needs a "model", for there is no other.`)
+    }
+  }
   checkFileOptions(where, options.files)
   if (agent !== undefined) {
     const besides = [...Object.keys(agentRules), 'settings']
@@ -245,6 +260,11 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
       )
     }
     if (typeof agent !== 'function') checkAgent(`${where}, agent`, agent)
+    else if (Array.isArray(models) && models.some((offered) => 'model' in offered)) {
+      throw badOption(
+        `${where}: "models" has a "model" beside an "agent" that is a function: that gives the model itself, by "choices.model".`,
+      )
+    }
     return
   }
   if (settings !== undefined) {

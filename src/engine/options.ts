@@ -10,6 +10,7 @@ import type { FileOptions } from './file-options.ts'
 import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
+import type { ModelsOption } from './offered-models.ts'
 
 /**
  * What `createHoldfast` takes. The options of an `Agent` (`model`, `tools`, `temperature` …) given here are short for an `agent`
@@ -34,6 +35,13 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * @default none: a request with choices is refused
    */
   readonly choices?: FlexibleSchema<Choices>
+  /**
+   * The models that people may pick, for everybody or by person; `choices.model` is the id of the one that was picked, and
+   * the first answers where none was. With a `model` in each there is no need for a function `agent`. Without `choices`
+   * beside it, which model is all that can be chosen (AG2).
+   * @default none: nothing can be picked
+   */
+  readonly models?: ModelsOption
   /** The call settings in an object of their own, as versions before 0.3 took them. @default none */
   readonly settings?: CallSettings
   /**

@@ -124,6 +124,12 @@ interface BegunRun extends RunParts {
   readonly onAgent: (agent: TurnAgent) => void
 }
 
+/** One that is the same for every turn need not be asked for. */
+function agentOf(begun: BegunRun): TurnAgent | Promise<TurnAgent> {
+  const { fixed, isPicked } = begun.agents
+  return fixed === undefined || isPicked ? resolveAgent(begun) : fixed
+}
+
 /** The agent of the turn, asked for now, for this run alone (AG1). */
 async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
   const { agents, place, reason, options, ledger, signal } = begun
@@ -211,7 +217,7 @@ function createRun(parts: BegunRun, agent: TurnAgent): Run {
 async function drive(begun: BegunRun, why: () => Interruption | null): Promise<void> {
   let lifecycle: RunLifecycle | undefined
   try {
-    const agent = begun.agents.fixed ?? (await resolveAgent(begun))
+    const agent = await agentOf(begun)
     begun.onAgent(agent)
     const run = createRun(begun, agent)
     lifecycle = run.lifecycle

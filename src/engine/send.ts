@@ -87,16 +87,19 @@ export async function send(
   )
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
-  const choices = isChosen ? await fitChoices(engine.options.choices, request.choices) : undefined
+  const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
   const isEdit = replaces !== undefined
   const whenBusy = work === undefined ? (request.whenBusy ?? engine.options.whenBusy) : 'reject'
+  let chosen: Json | undefined
   const toInput = (mode: InputMode): NewInput =>
-    withDefined({ id: message.id, mode, ...content }, { choices })
+    withDefined({ id: message.id, mode, ...content }, { choices: chosen })
   let isNew = create !== undefined
   let isAdmitted = false
-  /** Once, when it is known whose message it is: what it names must be theirs. */
+  /** Once, when it is known whose message it is: what it names must be theirs, and what it picks offered to them. */
   const admit = async (ownerId: OwnerId): Promise<void> => {
-    if (!isAdmitted) await engine.files.admit(ownerId, content.parts)
+    if (isAdmitted) return
+    await engine.files.admit(ownerId, content.parts)
+    if (isChosen) chosen = await engine.offer.fit(ownerId, choices, async () => content.parts)
     isAdmitted = true
   }
   return attempt(
@@ -114,7 +117,7 @@ export async function send(
         await admit(ownerId)
         const events = [added]
         const none = { seq: 0, last: undefined, replaced: null, history: [], queue: [] }
-        return { ...none, ownerId, replyTo, choices, events }
+        return { ...none, ownerId, replyTo, choices: chosen, events }
       }
       const target = replaces ?? message.id
       const { store } = engine
@@ -136,19 +139,20 @@ export async function send(
           'A message with this id was stored without an answer.',
         )
       }
-      if (read.found && replaces === message.id) {
-        const live = joined(read.messages, message, choices)
-        if (live !== undefined) return live
-      }
       // A client that sends its last message again names it as its own replacement.
       if (!read.found && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
       await admit(read.ownerId)
+      if (read.found && replaces === message.id) {
+        const live = joined(read.messages, message, chosen)
+        if (live !== undefined) return live
+      }
       const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
       // What stood before it may be of another read: then its place is not known.
       if (old !== undefined && !read.isOneRead) return null
-      const place = { ownerId: read.ownerId, choices, seq: read.seq, queue: read.queue, replyTo }
+      const { ownerId, seq, queue } = read
+      const place = { ownerId, choices: chosen, seq, queue, replyTo }
       const answers = read.messages.slice(0, -1)
       const answer = answers.at(-1)
       // An edit that changes nothing makes the answer anew, and the message stays as it is.
@@ -180,9 +184,9 @@ export type WorkFor = (turnId: MessageId) => Work
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
   const { threadId, messageId, whenBusy = 'reject' } = request
-  const schema = engine.options.choices
+  const { offer, options } = engine
   const chosen =
-    request.choices === undefined ? undefined : await fitChoices(schema, request.choices)
+    request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
   return attempt(engine, { threadId, whenBusy }, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
@@ -194,15 +198,23 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
     }
     if (!read.isOneRead) return null
+    const { replyTo } = turn
+    const partsOf = async (): Promise<readonly UserPart[]> => {
+      const asked = replyTo === null ? null : await engine.store.readMessage(threadId, replyTo)
+      return asked === null || asked.role === 'assistant' ? [] : asked.parts
+    }
     return {
       ownerId: read.ownerId,
-      choices: chosen === undefined ? await storedChoices(schema, turn) : chosen,
+      choices:
+        chosen === undefined
+          ? await storedChoices(options.choices, turn)
+          : await offer.fit(read.ownerId, chosen, partsOf),
       seq: read.seq,
       queue: read.queue,
       last: read.messages[0],
       replaced: read,
       versionOf: earlierVersions(turn),
-      replyTo: turn.replyTo,
+      replyTo,
       events: [],
       history: null,
     }

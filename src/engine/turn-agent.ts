@@ -1,5 +1,6 @@
 import type { Instructions, LanguageModel, TelemetryOptions, ToolSet } from 'ai'
 import { toReadableThrown } from '../core/error-text.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Agent, AgentOption, ModelTimeout, TurnScope } from './agent.ts'
 import type { CallSettings } from './call-model.ts'
@@ -9,6 +10,7 @@ import { checkAgent, settingRules } from './option-rules.ts'
 import type { AnswerOutput, RepairToolCall } from './sdk-layer.ts'
 import type { PrepareStep, StopWhen } from './step-results.ts'
 import type { HoldfastOptions } from './options.ts'
+import { type OfferedModel, type Offer, pickedModel } from './offered-models.ts'
 import { createToolbox, type Toolbox } from './tool-policy.ts'
 
 /** An agent as the engine works with it: checked, and with what is made of it once. */
@@ -46,6 +48,8 @@ export interface StepOptions {
 export interface AgentSource {
   /** The agent of every turn, where it is an object; undefined where a turn's agent has to be asked for. */
   readonly fixed: TurnAgent | undefined
+  /** The model of a turn is the one that was picked for it, of those that the host offers: it has to be asked for. */
+  readonly isPicked: boolean
   /** Whether there can be anybody who answers. */
   readonly canAnswer: boolean
   /** Rejects with an `AgentFault`, or as `signal` says if that is aborted. */
@@ -66,11 +70,31 @@ export function createAgentSource(
   options: HoldfastOptions,
   clock: Clock,
   timeoutMs: number,
+  offer: Pick<Offer, 'modelsOf'>,
 ): AgentSource {
   const agent: AgentOption | undefined = options.agent
   if (typeof agent !== 'function') {
     const fixed = toTurnAgent(agent ?? withDefined({ ...options.settings }, options))
-    return { fixed, canAnswer: fixed.models.length > 0, resolve: () => fixed }
+    const isPicked =
+      typeof options.models === 'function' ||
+      (options.models ?? []).some(({ model }) => model !== undefined)
+    const resolve = async ({ ownerId, choices }: TurnScope): Promise<TurnAgent> => {
+      const offered = await offer.modelsOf(ownerId).catch((error: unknown) => {
+        throw new AgentFault(error instanceof HoldfastError ? error.cause : error)
+      })
+      const { model } = pickOf(offered, pickedModel(choices))
+      if (model !== undefined) return { ...fixed, models: toList(model) }
+      if (fixed.models.length > 0) return fixed
+      throw new AgentFault(
+        new Error('A model that is offered has no "model", and the agent has none.'),
+      )
+    }
+    return {
+      fixed,
+      isPicked,
+      canAnswer: isPicked || fixed.models.length > 0,
+      resolve: isPicked ? resolve : () => fixed,
+    }
   }
   const resolve = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
     const over = Promise.withResolvers<never>()
@@ -91,8 +115,14 @@ export function createAgentSource(
       signal?.removeEventListener('abort', onAbort)
     }
   }
-  return { fixed: undefined, canAnswer: true, resolve }
+  return { fixed: undefined, isPicked: false, canAnswer: true, resolve }
 }
+
+/** One that is no longer offered is as good as none: the first answers. */
+const pickOf = (
+  offered: readonly OfferedModel[],
+  id: string | undefined,
+): Pick<OfferedModel, 'model'> => offered.find((model) => model.id === id) ?? offered[0] ?? {}
 
 const settingNames = Object.keys(settingRules) as readonly (keyof CallSettings)[]
 
@@ -101,13 +131,16 @@ const isList = (
   model: LanguageModel | readonly LanguageModel[],
 ): model is readonly LanguageModel[] => Array.isArray(model)
 
+const toList = (model: LanguageModel | readonly LanguageModel[]): readonly LanguageModel[] =>
+  isList(model) ? model : [model]
+
 function toTurnAgent(agent: Partial<Agent>): TurnAgent {
   const { model = [], instructions, timeout = {}, tools = {}, policies = {}, toolApproval } = agent
   const context: unknown = agent.context
   const toolsContext = agent.toolsContext ?? {}
   const settings = Object.fromEntries(settingNames.map((name) => [name, agent[name]]))
   return {
-    models: isList(model) ? model : [model],
+    models: toList(model),
     timeout,
     maxRetries: agent.maxRetries,
     callbacks: withDefined(

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react'
+import { type AgentInfo, createAgentClient } from '../client/agent-client.ts'
 import type { ApiOptions } from '../client/api.ts'
 import type { ExternalStore } from '../client/external-store.ts'
 import { createThreadClient } from '../client/thread-client.ts'
@@ -10,6 +11,8 @@ import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-ca
 export interface Clients {
   /** What every request of the page is made with. */
   readonly api: ApiOptions
+  /** What the person may choose for an answer. */
+  readonly agent: ExternalStore<AgentInfo>
   /** The list of threads. */
   readonly threads: ThreadListClient
   /**
@@ -74,6 +77,7 @@ function createClients(api: ApiOptions): Clients {
     threads(id, () => createThreadClient({ ...api, threadId: id, isNew }))
   return {
     api,
+    agent: createAgentClient(api),
     threads: createThreadListClient(api),
     thread,
     toolCalls: (messageId, include) =>

@@ -16,6 +16,7 @@ import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
 import { queueRoutes } from './routes/queue.ts'
+import { searchRoutes } from './routes/search.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -33,6 +34,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...threadRoutes(context),
     ...messageRoutes(context),
     ...queueRoutes(context),
+    ...searchRoutes(context),
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),

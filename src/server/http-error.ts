@@ -13,7 +13,9 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-option': 500,
   'no-model': 409,
   'bad-choices': 400,
+  'file-not-accepted': 400,
   'agent-failed': 503,
+  'no-search': 501,
   backend: 502,
   'other-history': 409,
   conflict: 409,
@@ -77,6 +79,9 @@ export function toErrorResponse(error: unknown): Response {
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
 
+/** What is said of these is not of the database. */
+const ourFaults: ReadonlySet<ErrorCode> = new Set(['agent-failed', 'no-search'])
+
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (!(error instanceof HoldfastError) || error.code === 'bad-option') {
@@ -84,7 +89,7 @@ function toAnswer(error: unknown): ApiError {
   }
   const status = statuses[error.code]
   const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''
-  const isOurs = status < 500 || error.code === 'agent-failed'
+  const isOurs = status < 500 || ourFaults.has(error.code)
   const message = isOurs ? error.message : `The database cannot be used right now.${unstored}`
   return new ApiError(status, error.code, message)
 }

@@ -1,4 +1,19 @@
 import '../assert-node.ts'
+export type {
+  IndexedText,
+  IndexedTexts,
+  SearchHit,
+  SearchIndex,
+  SearchPlace,
+  SearchQuery,
+  UnreadThread,
+} from './search.ts'
+export {
+  parseSearchTerms,
+  type SearchTerms,
+  searchTextOf,
+  toSearchWords,
+} from '../views/search-text.ts'
 export { type ErrorCode, HoldfastError, type HoldfastErrorOptions } from '../core/holdfast-error.ts'
 export type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 export type { CallLifecycle } from '../core/lifecycle.ts'

@@ -12,6 +12,7 @@ import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 import type { VersionPath } from './version-path.ts'
 
@@ -120,6 +121,8 @@ export interface Store {
    * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
    */
   problem?(): StoreProblem | null
+  /** What search looks in; without it nothing can be searched for here (`no-search`). */
+  readonly search?: SearchIndex
   /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
   readonly audit?: StoreAudit
   /** What is known of files; a store without it takes none. */

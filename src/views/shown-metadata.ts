@@ -31,7 +31,7 @@ export const hasModelFailures = ({ steps }: Turn): boolean =>
   )
 
 /** In which step which model failed, why, and which one was tried next. */
-function modelFailuresOf({ steps }: Turn): readonly Json[] {
+export function modelFailuresOf({ steps }: Turn): readonly Json[] {
   return steps.flatMap((step, place) => {
     const silent = (step.replaced ?? []).map(({ model, by, error: { code, message } }) => ({
       step: step.index,

@@ -81,6 +81,11 @@ export const englishStrings: Strings = {
   more: (count) => `Show ${count} more`,
   moreCharacters: (count) => `Show ${count} more characters`,
 
+  choices: 'For the next answer',
+  model: 'Model',
+  answeredBy: (model) => model,
+  answeredInstead: (model, failed) => `${model} answered, because ${failed} failed`,
+
   message: 'Message Holdfast…',
   you: 'You',
   assistant: 'Assistant',

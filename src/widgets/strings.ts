@@ -105,6 +105,15 @@ export interface Strings {
   /** The button that shows the rest of a long text. */
   readonly moreCharacters: (count: number) => string
 
+  /** The name of what can be chosen for the next answer, for screen readers. */
+  readonly choices: string
+  /** The name of the list of models. */
+  readonly model: string
+  /** Which model made an answer, where there are several to pick from. */
+  readonly answeredBy: (model: string) => string
+  /** Which model made an answer in the place of one that failed. */
+  readonly answeredInstead: (model: string, failed: string) => string
+
   /** The composer, while it is empty, and its name for screen readers. */
   readonly message: string
   /** The name of what a person wrote, for screen readers. */

@@ -5,6 +5,7 @@ import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
+import { searchStatements } from '../../src/store/postgres/search-index.ts'
 import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
 import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
 import { readChanges, readPage } from '../../src/testing/store-rules/read-thread.ts'
@@ -30,6 +31,7 @@ const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
   ...createThreadStatements('holdfast'),
   ...readingFiles,
+  ...searchStatements('holdfast'),
   commits: (['events', 'calls', 'all'] as const).map((tables) =>
     commitStatement('holdfast', tables),
   ),
@@ -70,6 +72,11 @@ const fill = `
     FROM generate_series(1, 20000) n;
   INSERT INTO file_uses (thread_id, file_id)
     SELECT 'thread-' || 1 + n % 2000, 'file-' || n FROM generate_series(1, 20000) n WHERE n % 20 <> 0;
+  INSERT INTO search_threads (thread_id, incarnation, seq)
+    SELECT id, incarnation, seq - (id = 'thread-9')::integer FROM threads;
+  INSERT INTO search_texts (thread_id, seq, owner_id, at, words)
+    SELECT t.id, n * 5, t.owner_id, n, array_to_tsvector(ARRAY['word', 'rare' || t.id])
+    FROM sizes s JOIN threads t ON t.id = s.id, generate_series(1, size) n;
   ANALYZE;
 `
 

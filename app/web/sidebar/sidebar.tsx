@@ -3,6 +3,7 @@ import { Icon } from 'holdfast/widgets'
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { goTo } from '../place.ts'
 import { SettingsDialog } from '../settings/settings-dialog.tsx'
+import { FoundTexts } from './found-texts.tsx'
 import { groupThreads } from './group-threads.ts'
 import { ThreadLink } from './thread-link.tsx'
 import { UndoNote } from './undo-note.tsx'
@@ -92,6 +93,7 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
             </ul>
           </section>
         ))}
+        <FoundTexts query={query} onOpen={onClose} />
         {hasMore && wanted === '' && (
           <button type="button" className="hf-quiet" onClick={() => void loadMore()}>
             Show more

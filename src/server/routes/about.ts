@@ -54,6 +54,11 @@ export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
     },
     {
       method: 'GET',
+      path: '/api/agent',
+      handle: async ({ ownerId }) => Response.json(await holdfast.describeAgent({ ownerId })),
+    },
+    {
+      method: 'GET',
       path: '/metrics',
       async handle() {
         return new Response(toPrometheus(holdfast.metrics()), {

@@ -17,6 +17,7 @@ import { toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
 import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
+import { createMemorySearch } from './memory-search.ts'
 import {
   type MemoryMessage,
   type MemoryThread,
@@ -303,6 +304,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         })
         .slice(0, limit)
     },
+
+    search: createMemorySearch(threads),
 
     watch: (listener) => notifications.watch(listener),
 

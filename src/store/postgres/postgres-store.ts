@@ -20,6 +20,7 @@ import { everything } from './notify-publisher.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
+import { createPostgresSearch } from './search-index.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
 
@@ -150,6 +151,7 @@ export function postgres(
     files: createPostgresFileRecords(database, quoted),
     defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
+    search: createPostgresSearch(database.run, quoted),
     ...createLedgerReader(ledger),
 
     readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),

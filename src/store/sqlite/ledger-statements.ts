@@ -9,6 +9,7 @@ import type { CallRow } from '../turn-snapshot.ts'
 import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
+import { prepareSearchStatements } from './search-index.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -39,6 +40,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
   ) => db.prepare(text) as unknown as Statement<Params, Row>
 
   return {
+    search: prepareSearchStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),

@@ -26,6 +26,7 @@ import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
+import { createSqliteSearch, deleteThreadTexts } from './search-index.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -158,6 +159,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements.deleteCalls.run(thread)
         statements.releaseFiles.run({ thread })
         statements.deleteFileUses.run(thread)
+        deleteThreadTexts(statements.search, thread)
         return { messages }
       })
       if (deleted !== null) notifications.post([{ threadId: id, seq: 0 }])
@@ -200,6 +202,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return 'rewritten'
     },
 
+    search: createSqliteSearch({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId, only) {

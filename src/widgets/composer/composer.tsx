@@ -41,6 +41,8 @@ export interface ComposerProps {
   readonly isDisabled?: boolean
   /** The field has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
+  /** What stands under the field, such as a `<ChoicePicker>`. @default nothing */
+  readonly children?: ReactNode
 }
 
 /** The field for a message. Enter sends, Shift+Enter breaks the line. It needs no thread around it. */
@@ -142,6 +144,7 @@ export function Composer(props: ComposerProps): ReactNode {
           </button>
         )}
       </FileDrop>
+      {props.children}
       <ActionError error={error} />
     </form>
   )

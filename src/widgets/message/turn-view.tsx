@@ -6,6 +6,7 @@ import { TurnBody, type TurnBodyProps } from './turn-body.tsx'
 import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
 import { TurnEndingNote } from './turn-ending.tsx'
 import { EffectsNote, VersionSwitch } from './version-switch.tsx'
+import { TurnModel } from './turn-model.tsx'
 
 /** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
@@ -31,6 +32,7 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps):
             isLast={isLast}
             onEffects={setEffects}
           />
+          <TurnModel turn={turn} />
         </>
       )}
       <VersionSwitch message={turn} onEffects={setEffects} />

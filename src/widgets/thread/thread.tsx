@@ -4,6 +4,7 @@ import { isTurn, type UserPart } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
 import { useThread } from '../../react/use-thread.ts'
 import { CallActionsProvider } from '../call-actions.ts'
+import { ChoicePicker } from '../composer/choice-picker.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { PersistentUiStateProvider } from '../persistent-ui-state.tsx'
 import { MessageList } from '../message-list/message-list.tsx'
@@ -112,7 +113,13 @@ function ThreadBody(props: ThreadProps): ReactNode {
                 steer={(text, files) => client.send(toParts(text, files), { whenBusy: 'steer' })}
                 upload={(file, options) => uploadFile(clients.api, file, options)}
                 stop={client.stop}
-              />
+              >
+                <ChoicePicker
+                  threadId={threadId}
+                  client={client}
+                  lastTurn={messages.findLast(isTurn)}
+                />
+              </Composer>
             </div>
           )}
         </section>

@@ -7,6 +7,7 @@ import { threadMetadata } from './0009-thread-metadata.ts'
 import { inputQueue } from './0010-input-queue.ts'
 import { versions } from './0011-versions.ts'
 import { files } from './0012-files.ts'
+import { search } from './0013-search.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -20,4 +21,5 @@ export const allMigrations: readonly Migration[] = [
   inputQueue,
   versions,
   files,
+  search,
 ]

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../core/json.ts'
+import { type Api, type ApiOptions, createApi } from './api.ts'
+import { createExternalStore, type ExternalStore } from './external-store.ts'
+
+/** A model that the person may pick, as the server says it. */
+export interface ModelInfo {
+  /** What `choices.model` names it by. */
+  readonly id: string
+  readonly label: string
+  readonly description?: string
+  /** The media types of files that it takes. Absent: nothing is known of that. */
+  readonly accepts?: readonly string[]
+}
+
+/** What the person may choose for an answer. */
+export interface AgentInfo {
+  /** Empty until it has been read, and where there is none to pick. */
+  readonly models: readonly ModelInfo[]
+  /** The JSON Schema of `choices`; null until it has been read, and where nothing can be chosen. */
+  readonly choices: JsonObject | null
+}
+
+const nothing: AgentInfo = { models: [], choices: null }
+
+/**
+ * What may be chosen on this server, read once when somebody first looks. Where it cannot be read there is nothing to choose, and
+ * the next one who looks asks again.
+ */
+export function createAgentClient(options: ApiOptions): ExternalStore<AgentInfo> {
+  const api: Api = createApi(options)
+  let isRead = false
+  const read = async (signal: AbortSignal) => {
+    try {
+      const info = await api.get<AgentInfo>('/api/agent', signal)
+      isRead = true
+      store.update(() => ({ models: info.models, choices: info.choices }))
+    } catch {
+      // An older server, or none: the picker is not there, and messages go without choices.
+    }
+  }
+  const store = createExternalStore<AgentInfo>(nothing, () => {
+    const controller = new AbortController()
+    if (!isRead) void read(controller.signal)
+    return () => controller.abort()
+  })
+  return { getSnapshot: store.getSnapshot, subscribe: store.subscribe }
+}

@@ -1,0 +1,217 @@
+import { asSchema, type FlexibleSchema, jsonSchema, type LanguageModel } from 'ai'
+import {
+  badOption,
+  checkOptions,
+  type OptionRule,
+  type OptionTable,
+  text,
+} from '../core/check-options.ts'
+import { toReadableThrown } from '../core/error-text.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { UserPart } from '../core/message.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { isAccepted } from '../files/sniff-type.ts'
+import { type Clock, within } from './clock.ts'
+import { toJson } from './to-json.ts'
+
+/** A model that a person may pick. `choices.model` is its id. */
+export interface OfferedModel {
+  /** What `choices.model` of a request names it by. */
+  readonly id: string
+  /** What people read. */
+  readonly label: string
+  /** One sentence about it, for people. @default none */
+  readonly description?: string
+  /**
+   * The media types of files that it takes: `image/*`, `application/pdf`, `*\/*`. A message with another file is refused
+   * as `file-not-accepted` before anything is stored; `[]` takes none. @default nothing is refused
+   */
+  readonly accepts?: readonly string[]
+  /**
+   * Who answers a turn that picked it; of a list, the next where one fails. Only beside an agent that is an object: a function `agent` gives the
+   * model itself, by `choices.model`.
+   * @default the agent's `model`
+   */
+  readonly model?: LanguageModel | readonly LanguageModel[]
+}
+
+/** The models that everybody may pick, or those of one person. The first is the one that answers where none was picked. */
+export type ModelsOption =
+  | readonly OfferedModel[]
+  | ((scope: {
+      readonly ownerId: string
+    }) => readonly OfferedModel[] | PromiseLike<readonly OfferedModel[]>)
+
+/** What a person may choose for an answer: what `GET /api/agent` says. */
+export interface AgentDescription {
+  /** Without the models themselves. Empty where the host offers none. */
+  readonly models: readonly Omit<OfferedModel, 'model'>[]
+  /** The JSON Schema of a request's `choices`; null where nothing can be chosen. */
+  readonly choices: JsonObject | null
+}
+
+/** The host's `models` and `choices`, as the engine asks them (AG2). */
+export interface Offer {
+  readonly schema: FlexibleSchema<unknown> | undefined
+  /** None where the option is not set. Rejects as `agent-failed` where the host's function fails. */
+  readonly modelsOf: (ownerId: OwnerId) => Promise<readonly OfferedModel[]>
+  readonly describe: (ownerId: string) => Promise<AgentDescription>
+  /**
+   * The choices of a turn of this owner, which fit the schema. Refuses a model that is not offered to them, and a file that the
+   * one that is picked does not take. `parts`: the message that is to be answered; read only where it is needed.
+   */
+  readonly fit: (
+    ownerId: OwnerId,
+    choices: Json | undefined,
+    parts: () => Promise<readonly UserPart[]>,
+  ) => Promise<Json | undefined>
+}
+
+const modelRules = (model: OptionRule): OptionTable<OfferedModel> => ({
+  id: text(),
+  label: text(),
+  description: { ...text(), default: 'none' },
+  accepts: {
+    range: 'a list of media types',
+    fits: (value) =>
+      Array.isArray(value) &&
+      value.every((type) => typeof type === 'string' && /^[^/\s]+\/[^/\s]+$/.test(type)),
+    default: 'all',
+  },
+  model: { ...model, default: 'the agent’s' },
+})
+
+/** Throws `bad-option` for a list that is none, and for two models of one id. */
+export function checkModels(place: string, models: unknown, model: OptionRule): void {
+  if (!Array.isArray(models) || models.length === 0) {
+    throw badOption(`${place} must be a list of models, each with id and label, and not empty.`)
+  }
+  const ids = new Set<unknown>()
+  for (const [index, offered] of (models as readonly OfferedModel[]).entries()) {
+    checkOptions(`${place}[${index}]`, offered, modelRules(model))
+    if (ids.has(offered.id)) throw badOption(`${place}: two models have the id "${offered.id}".`)
+    ids.add(offered.id)
+  }
+}
+
+/** What a request may choose where the host offers models and has no schema of its own: which of them. */
+const onlyModel = jsonSchema<unknown>(
+  { type: 'object', properties: { model: { type: 'string' } }, additionalProperties: false },
+  {
+    validate(value) {
+      const isFitting =
+        isJsonObject(value) &&
+        Object.entries(value).every(([name, id]) => name === 'model' && typeof id === 'string')
+      return isFitting
+        ? { success: true, value }
+        : { success: false, error: new Error('Only "model" can be chosen, by its id.') }
+    },
+  },
+)
+
+export function createOffer(
+  options: {
+    readonly models: ModelsOption | undefined
+    readonly choices: FlexibleSchema<unknown> | undefined
+    readonly timeoutMs: number
+    readonly modelRule: OptionRule
+  },
+  clock: Clock,
+): Offer {
+  const { models, choices, timeoutMs, modelRule } = options
+  const schema = choices ?? (models === undefined ? undefined : onlyModel)
+
+  const modelsOf = async (ownerId: OwnerId): Promise<readonly OfferedModel[]> => {
+    if (typeof models !== 'function') return models ?? []
+    try {
+      const given = await within(clock, timeoutMs, async () => models({ ownerId }))
+      checkModels('models', given, modelRule)
+      return given
+    } catch (thrown) {
+      throw new HoldfastError('agent-failed', 'Which models there are could not be found out.', {
+        cause: toReadableThrown(thrown),
+        isTemporary: true,
+      })
+    }
+  }
+
+  return {
+    schema,
+    modelsOf,
+    async describe(owner) {
+      const offered = await modelsOf(parseOwnerId(owner))
+      const shown = offered.map(({ id, label, description, accepts }) =>
+        withDefined({ id, label }, { description, accepts }),
+      )
+      if (choices !== undefined) return { models: shown, choices: await toJsonSchema(choices) }
+      if (models === undefined) return { models: shown, choices: null }
+      const ids = offered.map(({ id }) => id)
+      const model = { type: 'string', enum: ids, default: ids[0] ?? '' }
+      return {
+        models: shown,
+        choices: { type: 'object', properties: { model }, additionalProperties: false },
+      }
+    },
+    async fit(ownerId, chosen, parts) {
+      if (models === undefined) return chosen
+      const offered = await modelsOf(ownerId)
+      const named = pickedModel(chosen)
+      const picked =
+        named === undefined && choices === undefined
+          ? offered[0]
+          : offered.find(({ id }) => id === named)
+      if (picked === undefined) {
+        // Only a schema of the host's own leaves it open; then its agent says which model that is.
+        if (named === undefined) return chosen
+        const ids = offered.map(({ id }) => id).join(', ')
+        throw new HoldfastError(
+          'bad-choices',
+          `There is no model "${named}" here. There is ${ids}.`,
+        )
+      }
+      await checkFiles(picked, parts)
+      return named === undefined && choices === undefined ? undefined : chosen
+    },
+  }
+}
+
+/** By convention, the id of the model that was picked. */
+export function pickedModel(choices: unknown): string | undefined {
+  const model = isJsonObject(choices) ? choices['model'] : undefined
+  return typeof model === 'string' ? model : undefined
+}
+
+async function checkFiles(
+  { label, accepts }: OfferedModel,
+  parts: () => Promise<readonly UserPart[]>,
+): Promise<void> {
+  if (accepts === undefined) return
+  for (const part of await parts()) {
+    if (part.type !== 'file' || isTaken(part.mediaType, accepts)) continue
+    const name = part.filename === undefined ? 'a file' : `“${part.filename}”`
+    const taken = accepts.length === 0 ? 'no files' : accepts.join(', ')
+    throw new HoldfastError(
+      'file-not-accepted',
+      `${label} cannot take ${name} of the type ${part.mediaType}: it takes ${taken}.`,
+    )
+  }
+}
+
+/** What stands after a semicolon says nothing of the type. */
+const isTaken = (mediaType: string, accepts: readonly string[]): boolean =>
+  isAccepted(
+    (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase(),
+    accepts.map((type) => type.toLowerCase()),
+  )
+
+/** A schema that cannot be written as JSON Schema, as one with a transform, says nothing of itself. */
+async function toJsonSchema(schema: FlexibleSchema<unknown>): Promise<JsonObject> {
+  try {
+    const value = toJson(await asSchema(schema).jsonSchema)
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,70 @@
+import { useEffect, useState } from 'react'
+import { type Api, createApi } from '../client/api.ts'
+import { useClients } from './holdfast-provider.tsx'
+
+/** Where something was found. */
+export interface FoundText {
+  readonly threadId: string
+  /** Null: the title was found. */
+  readonly messageId: string | null
+  /** Of the thread. */
+  readonly title: string
+  /** Plain text around the first hit. */
+  readonly snippet: string
+  /** Where in the snippet the words stand: `[start, end]`. */
+  readonly ranges: readonly (readonly [number, number])[]
+  /** Who said it; null for a title. */
+  readonly role: 'user' | 'system' | 'assistant' | null
+  /** When it was stored, as an ISO date. */
+  readonly at: string
+}
+
+/** What `useSearch` returns. */
+export interface UsedSearch {
+  /** `idle`: there is nothing to search for. */
+  readonly status: 'idle' | 'searching' | 'ready' | 'failed'
+  /** Newest first. While the next search is under way, what the one before found. */
+  readonly results: readonly FoundText[]
+  /** There is more than the first page. */
+  readonly hasMore: boolean
+}
+
+const nothing: UsedSearch = { status: 'idle', results: [], hasMore: false }
+/** Somebody types: what they have typed is asked for when they pause. */
+const pauseMs = 150
+
+/**
+ * Finds words in the titles and texts of all of one's threads, a moment after the query has changed. All words must be there; the last may
+ * be the beginning of one. A query without a letter or digit asks nothing.
+ */
+export function useSearch(query: string): UsedSearch {
+  const { api: options } = useClients()
+  const [found, setFound] = useState({ query: '', page: nothing })
+  const wanted = /[\p{L}\p{N}]/u.test(query) ? query : ''
+  useEffect(() => {
+    if (wanted === '') return undefined
+    const controller = new AbortController()
+    const timer = setTimeout(() => {
+      void (async () => {
+        const page = await ask(createApi(options), wanted, controller.signal)
+        if (!controller.signal.aborted) setFound({ query: wanted, page })
+      })()
+    }, pauseMs)
+    return () => {
+      clearTimeout(timer)
+      controller.abort()
+    }
+  }, [options, wanted])
+  if (wanted === '') return nothing
+  return found.query === wanted ? found.page : { ...found.page, status: 'searching' }
+}
+
+async function ask(api: Api, query: string, signal: AbortSignal): Promise<UsedSearch> {
+  try {
+    const path = `/api/search?q=${encodeURIComponent(query)}`
+    const page = await api.get<Pick<UsedSearch, 'results' | 'hasMore'>>(path, signal)
+    return { status: 'ready', results: page.results, hasMore: page.hasMore }
+  } catch {
+    return { ...nothing, status: 'failed' }
+  }
+}

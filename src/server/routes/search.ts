@@ -1,0 +1,25 @@
+import { withDefined } from '../../core/with-defined.ts'
+import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
+import { toIsoDate } from '../../views/iso-date.ts'
+import { parameter, type ServerContext } from '../context.ts'
+import { badRequest } from '../http-error.ts'
+import type { Route } from '../router.ts'
+
+/** Words in the titles and texts of one's own threads. */
+export function searchRoutes({ holdfast, reads }: ServerContext): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/search',
+      async handle({ url, ownerId }) {
+        const q = parameter(url, 'q')
+        if (q === undefined) throw badRequest('"q" says what to search for.')
+        const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
+        const request = withDefined({ ownerId, q, limit }, { cursor: parameter(url, 'cursor') })
+        const page = await reads.gateOf(ownerId)(() => holdfast.search(request))
+        const results = page.results.map(({ at, ...found }) => ({ ...found, at: toIsoDate(at) }))
+        return Response.json({ ...page, results })
+      },
+    },
+  ]
+}

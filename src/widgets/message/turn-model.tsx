@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react'
+import type { ModelInfo } from '../../client/agent-client.ts'
+import { isJsonObject } from '../../core/json.ts'
+import type { Turn } from '../../core/message.ts'
+import { useAgent } from '../../react/use-agent.ts'
+import { modelFailuresOf } from '../../views/shown-metadata.ts'
+import { useStrings } from '../strings-context.tsx'
+
+/** Which model made an answer, where there are several; and which one it stood in for, wherever one failed (AG2, AG5). */
+export function TurnModel({ turn }: { readonly turn: Turn }): ReactNode {
+  const strings = useStrings()
+  const { models } = useAgent()
+  const note = modelNoteOf(turn, models)
+  if (note === null || (models.length < 2 && note.failed === undefined)) return null
+  const { answered, failed } = note
+  return (
+    <p className="hf-turn-model" dir="auto">
+      {failed === undefined
+        ? strings.answeredBy(answered)
+        : strings.answeredInstead(answered, failed)}
+    </p>
+  )
+}
+
+export interface ModelNote {
+  readonly answered: string
+  /** The one that was asked first. */
+  readonly failed?: string
+}
+
+/** What the steps say, in the words of the list where a model of it is meant. */
+export function modelNoteOf(turn: Turn, models: readonly ModelInfo[]): ModelNote | null {
+  const used = turn.steps.findLast((step) => step.model !== undefined)?.model
+  if (used === undefined) return null
+  const labelOf = (id: string) => models.find((model) => model.id === id)?.label ?? id
+  const [first] = modelFailuresOf(turn)
+  const failed = isJsonObject(first) ? first['model'] : undefined
+  if (typeof failed === 'string' && failed !== used) {
+    return { answered: labelOf(used), failed: labelOf(failed) }
+  }
+  // A host may offer a model under a name of its own; what answered is then the one that was picked.
+  const picked = isJsonObject(turn.choices) ? turn.choices['model'] : undefined
+  const named = models.find(({ id }) => id === used) ?? models.find(({ id }) => id === picked)
+  return { answered: named?.label ?? used }
+}

@@ -1,0 +1,288 @@
+import { tool } from 'ai'
+import {
+  createHoldfast,
+  type Holdfast,
+  memory,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type SearchResult,
+} from 'holdfast'
+import { postgres } from 'holdfast/postgres'
+import { createHandler } from 'holdfast/server'
+import { scriptedModel } from 'holdfast/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import type { Store } from '../../src/store/store.ts'
+import { createRandom, type Random } from '../../src/testing/random.ts'
+import {
+  ana,
+  append,
+  at,
+  createThread,
+  ended,
+  say,
+  started,
+  text,
+  thread,
+  turn,
+  turnEvent,
+  user,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { matchesTerms, parseSearchTerms, toSearchWords } from '../../src/views/search-text.ts'
+import { openTestDatabase } from '../postgres/test-database.ts'
+import { openStore, temporaryFile } from '../sqlite/temporary-file.ts'
+
+const stores: Readonly<Record<string, () => Promise<Store> | Store>> = {
+  memory: () => memory(),
+  sqlite: () => openStore(temporaryFile()),
+  postgres: async () => (await openTestDatabase()).open(),
+}
+
+const vocabulary = ['tea', 'Team', 'green', 'Grün', 'café', 'cafeteria', 'x1', 'x12', '東京', 'ok']
+const sayWords = (random: Random): string =>
+  Array.from({ length: 1 + random.int(4) }, () => random.pick(vocabulary)).join(
+    random.pick([' ', ', ', '\n']),
+  )
+
+function openHoldfast(store: Store, random: Random): Holdfast {
+  const model = scriptedModel(() => [{ text: sayWords(random) }])
+  const holdfast = createHoldfast({ store, model, recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  return holdfast
+}
+
+/** Everything that is shown to the owner, newest first as far as the clock tells. */
+async function scan(holdfast: Holdfast, ownerId: string, query: string): Promise<string[]> {
+  const terms = parseSearchTerms(query)!
+  const isFound = (text: string) => matchesTerms(new Set(toSearchWords(text)), terms)
+  const found: string[] = []
+  const { results: threads } = await holdfast.threads.list({ ownerId, limit: 200 })
+  for (const { id, title } of threads) {
+    if (isFound(title)) found.push(`${id} title`)
+    const page = await holdfast.messages(id, { ownerId, limit: 200 })
+    for (const message of page?.results ?? []) {
+      const texts = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+      if (isFound(texts.join('\n'))) found.push(`${id} ${message.id}`)
+    }
+  }
+  return found.sort()
+}
+
+async function findAll(
+  holdfast: Holdfast,
+  ownerId: string,
+  q: string,
+  limit: number,
+): Promise<SearchResult[]> {
+  const found: SearchResult[] = []
+  let cursor: string | null = null
+  do {
+    const page = await holdfast.search({
+      ownerId,
+      q,
+      limit,
+      ...(cursor === null ? {} : { cursor }),
+    })
+    expect(page.hasMore).toBe(page.nextCursor !== null)
+    expect(page.results.length).toBeLessThanOrEqual(limit)
+    found.push(...page.results)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return found
+}
+
+const nameOf = ({ threadId, messageId }: SearchResult) => `${threadId} ${messageId ?? 'title'}`
+
+const versionIdsOf = (metadata: unknown): readonly string[] =>
+  z.object({ versions: z.object({ ids: z.array(z.string()) }) }).safeParse(metadata).data?.versions
+    .ids ?? []
+
+describe.each(Object.keys(stores))('search in %s', (kind) => {
+  it('[FK1] finds what a scan of all that is shown finds, whatever was edited, made anew, shown again, renamed and deleted', async () => {
+    const random = createRandom(71)
+    const store = await stores[kind]!()
+    const holdfast = openHoldfast(store, random)
+    const owners = ['ann', 'bob']
+    const threads = owners.flatMap((ownerId) =>
+      [1, 2, 3].map((number) => ({ ownerId, threadId: parseThreadId(`${ownerId}-${number}`) })),
+    )
+    let compared = 0
+    for (let round = 0; round < 60; round++) {
+      const { ownerId, threadId } = random.pick(threads)
+      const send = async (replaces?: string) => {
+        const id = `u${round}`
+        const parts = [{ type: 'text', text: sayWords(random) }] as const
+        const create = { ownerId: parseOwnerId(ownerId), title: sayWords(random) }
+        const message = { id: parseMessageId(id), parts }
+        const edit = replaces === undefined ? {} : { replaces: parseMessageId(replaces) }
+        await holdfast.send({ threadId, message, create, ...edit })
+      }
+      const page = await holdfast.messages(threadId, { limit: 50 })
+      const asked = page?.results.find(({ role }) => role === 'user')
+      const action = random.int(8)
+      if (page === null || asked === undefined || action < 3) await send()
+      else if (action === 3) await send(asked.id)
+      else if (action === 4) await holdfast.regenerate({ threadId })
+      else if (action === 5) await holdfast.threads.update(threadId, { title: sayWords(random) })
+      else if (action === 6 && random.chance(0.4)) await holdfast.threads.delete(threadId)
+      else if (action === 7) {
+        const others = page.results.flatMap(({ metadata }) => versionIdsOf(metadata))
+        if (others.length > 0) await holdfast.show(threadId, random.pick(others))
+      }
+      await holdfast.settled()
+      if (!random.chance(0.5)) continue
+      const query = random.pick([...vocabulary, 'te', 'gru', 'caf', 'green te', 'x1 ', 'ok tea '])
+      const found = await findAll(holdfast, ownerId, query, 1 + random.int(5))
+      expect(found.map(nameOf).sort()).toEqual(await scan(holdfast, ownerId, query))
+      expect(found.map(({ at }) => at)).toEqual(
+        found.map(({ at }) => at).sort((left, right) => right - left),
+      )
+      for (const { snippet, ranges } of found) {
+        const terms = parseSearchTerms(query)!
+        const marked = ranges.map(([start, end]) => snippet.slice(start, end)).join(' ')
+        expect(matchesTerms(new Set(toSearchWords(marked)), terms)).toBe(true)
+      }
+      compared += found.length
+    }
+    expect(compared).toBeGreaterThan(50)
+  })
+
+  it('[FK1] finds what an answer that waits for a person has said, from another process too', async () => {
+    const store = await stores[kind]!()
+    const random = createRandom(1)
+    const holdfast = createHoldfast({
+      store,
+      model: scriptedModel(() => [{ text: 'Papaya first.' }, { call: 'erase', input: {} }]),
+      tools: { erase: tool({ inputSchema: z.object({}), execute: () => 'gone' }) },
+      policies: { erase: { approval: 'always' } },
+      recoverEveryMs: 0,
+    })
+    onTestFinished(() => holdfast.close())
+    const threadId = parseThreadId('live-thread-1')
+    await holdfast.send({
+      threadId,
+      message: { id: parseMessageId('u1'), parts: [{ type: 'text', text: 'mango' }] },
+      create: { ownerId: parseOwnerId('ann'), title: '' },
+    })
+    await holdfast.settled()
+    const other = openHoldfast(store, random)
+    const found = await other.search({ ownerId: 'ann', q: 'papaya' })
+    expect(found.results).toMatchObject([{ threadId, role: 'assistant', snippet: 'Papaya first.' }])
+    expect((await other.search({ ownerId: 'bob', q: 'papaya' })).results).toEqual([])
+  })
+})
+
+it.each(Object.keys(stores))(
+  '[FK1 VR1] what was hidden when the index was made, and ended only then, is found once it is shown: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const holdfast = openHoldfast(store, createRandom(4))
+    await createThread(store)
+    await append(store, [say('plum'), started(), ...text('quince')])
+    const kept = { after: 1, places: [2] }
+    await append(store, [{ type: 'messages-retired', messageIds: [turn], kept, at }])
+    await append(store, [ended()])
+    const find = async (q: string) =>
+      (await holdfast.search({ ownerId: ana, q })).results.map(({ messageId }) => messageId)
+    expect([await find('plum'), await find('quince')]).toEqual([[user], []])
+    expect(await holdfast.show(thread, turn)).toMatchObject({ kind: 'shown' })
+    expect([await find('plum'), await find('quince')]).toEqual([[user], [turn]])
+  },
+)
+
+it('[FK1 IN3] finds what joined an answer while it was made', async () => {
+  const store = memory()
+  const holdfast = openHoldfast(store, createRandom(4))
+  await createThread(store)
+  const parts = [{ type: 'text', text: 'and lychees' }] as const
+  const messageId = parseMessageId('aside')
+  await append(store, [say('plum'), started(), turnEvent({ type: 'step-started', step: 0 })])
+  await append(store, [...text('quince'), turnEvent({ type: 'step-ended', finishReason: 'stop' })])
+  await append(store, [turnEvent({ type: 'input-joined', messageId, parts }), ended()])
+  const { results } = await holdfast.search({ ownerId: ana, q: 'lych' })
+  expect(results).toMatchObject([{ messageId: turn, snippet: 'quince and lychees' }])
+})
+
+it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, and says where there is none', async () => {
+  const holdfast = openHoldfast(memory(), createRandom(3))
+  const { search: _, ...bare } = memory()
+  const handlers = [holdfast, openHoldfast(bare, createRandom(3))].map((each) =>
+    createHandler(each, {
+      authenticate: (request) => ({ id: request.headers.get('x-owner') ?? '' }),
+    }),
+  )
+  const ask = async (query: string, owner = 'ann', handler = handlers[0]!) => {
+    const url = `http://127.0.0.1/api/search?${query}`
+    const response = await handler(new Request(url, { headers: { 'x-owner': owner } }))
+    return { status: response.status, body: (await response.json()) as unknown }
+  }
+  await holdfast.threads.create({ id: 'thread-1', ownerId: 'ann', title: 'Green tea' })
+  expect(await ask('q=tea')).toEqual({
+    status: 200,
+    body: {
+      results: [
+        {
+          threadId: 'thread-1',
+          messageId: null,
+          title: 'Green tea',
+          snippet: 'Green tea',
+          ranges: [[6, 9]],
+          role: null,
+          at: expect.any(String) as string,
+        },
+      ],
+      nextCursor: null,
+      hasMore: false,
+    },
+  })
+  expect((await ask('q=tea', 'bob')).body).toMatchObject({ results: [] })
+  for (const query of ['', 'q=', 'q=%3F%21', `q=${'a'.repeat(501)}`, 'q=tea&limit=0', 'q=a&q=b']) {
+    expect((await ask(query)).status).toBe(400)
+  }
+  expect((await ask('q=tea&cursor=1-zz')).body).toMatchObject({ error: { code: 'bad-cursor' } })
+  expect(await ask('q=tea', 'ann', handlers[1])).toMatchObject({
+    status: 501,
+    body: { error: { code: 'no-search' } },
+  })
+})
+
+it('[FK1 OP5c] nothing of a thread that is deleted stays in the index', async () => {
+  const database = await openTestDatabase()
+  for (const store of [openStore(temporaryFile()), database.open()]) {
+    const holdfast = openHoldfast(store, createRandom(5))
+    for (const ownerId of ['ann', 'bob']) {
+      await holdfast.threads.create({ id: `thread-${ownerId}`, ownerId, title: 'secret word' })
+      expect((await holdfast.search({ ownerId, q: 'secret' })).results).toHaveLength(1)
+    }
+    await holdfast.deleteOwner('ann')
+    expect((await holdfast.search({ ownerId: 'ann', q: 'secret' })).results).toEqual([])
+    expect((await holdfast.search({ ownerId: 'bob', q: 'secret' })).results).toHaveLength(1)
+  }
+  const client = await database.connect()
+  const { rows } = await client.query('SELECT owner_id FROM holdfast.search_texts')
+  expect(rows).toEqual([{ owner_id: 'bob' }])
+})
+
+it('[FK1] several processes that search at once read each text once', async () => {
+  const database = await openTestDatabase()
+  const first = openHoldfast(postgres(database.url), createRandom(9))
+  const second = openHoldfast(postgres(database.url), createRandom(9))
+  onTestFinished(async () => {
+    await first.store.close()
+    await second.store.close()
+  })
+  for (let number = 0; number < 20; number++) {
+    await first.post(
+      'thread-1',
+      { id: `m${number}`, role: 'user', parts: [{ type: 'text', text: `plum ${number}` }] },
+      { create: { ownerId: 'ann', title: 'plum' } },
+    )
+  }
+  const pages = await Promise.all(
+    [first, second, first, second].map((each) =>
+      each.search({ ownerId: 'ann', q: 'plum', limit: 50 }),
+    ),
+  )
+  for (const { results } of pages) expect(results.map(nameOf).toSorted()).toHaveLength(21)
+})
