@@ -55,6 +55,6 @@ describe('[PG6] no query goes over a whole table', () => {
     const sorted = Object.entries(ledgerSql).flatMap(([name, sql]) =>
       readPlan(file, sql).some((step) => step.includes('TEMP B-TREE')) ? [name] : [],
     )
-    expect(sorted).toEqual(['readMessage'])
+    expect(sorted).toEqual(['readMessage', 'readPathById'])
   })
 })

@@ -93,7 +93,7 @@ const refusals: Readonly<Record<string, readonly [sql: string, says: RegExp]>> =
   ],
   'show two messages of one id': [
     `INSERT INTO messages SELECT thread, 9, message_id, role, status, is_sealed, 9, 9, created_at,
-      retired_seq, body, mark FROM messages WHERE role = 'user'`,
+      retired_seq, body, mark, parent_seq, versions FROM messages WHERE role = 'user'`,
     /UNIQUE constraint/,
   ],
   'change what a user wrote': [

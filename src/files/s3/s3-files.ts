@@ -8,10 +8,13 @@ import { cutToRange, type FileStore } from '../file-store.ts'
 export interface S3FilesOptions {
   /** Where the service is, without the bucket: `https://s3.eu-central-1.amazonaws.com`, `https://<account>.r2.cloudflarestorage.com`. */
   readonly endpoint: string
+  /** Where the files go; it must be there. */
   readonly bucket: string
   /** @default 'us-east-1', which services that have no regions take */
   readonly region?: string
+  /** Of a key that may read, write and delete in the bucket. */
   readonly accessKeyId: string
+  /** Its secret, which signs every request. */
   readonly secretAccessKey: string
   /** For keys that are lent for a while. @default none */
   readonly sessionToken?: string
