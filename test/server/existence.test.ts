@@ -42,7 +42,7 @@ interface Page {
 }
 const chat = (id: string, text: string) => ({
   id,
-  messages: [{ id: 'question', role: 'user', parts: [{ type: 'text', text }] }],
+  messages: [{ id: `question ${text}`, role: 'user', parts: [{ type: 'text', text }] }],
 })
 const answers = (id: string, messageId: string, toolCallId: string) => ({
   id,
