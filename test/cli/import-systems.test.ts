@@ -74,7 +74,18 @@ describe('a dry run', () => {
     const database = await databases.sqlite()
     const [first] = Object.values(oldSystems)
     await runInProcess(['import', '-', '--db', database.place, '--thread', 't'], first?.text ?? '')
-    await database.damage(`ALTER TABLE threads DROP COLUMN metadata;
+    await database.damage(`DROP INDEX messages_hidden;
+      DROP TABLE search_threads;
+      DROP TABLE search_owners;
+      DROP TABLE search_texts;
+      DROP TABLE search_words;
+      DROP TABLE files;
+      DROP TABLE file_uses;
+      ALTER TABLE messages DROP COLUMN parent_seq;
+      ALTER TABLE messages DROP COLUMN versions;
+      ALTER TABLE threads DROP COLUMN forked_from;
+      ALTER TABLE threads DROP COLUMN queue;
+      ALTER TABLE threads DROP COLUMN metadata;
       ALTER TABLE threads DROP COLUMN incarnation;
       ALTER TABLE threads DROP COLUMN mark;
       ALTER TABLE messages DROP COLUMN mark;

@@ -80,6 +80,21 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
 
+  // What grows below the list (what waits, attached files) must not cover the end that somebody reads.
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return undefined
+    let height = element.clientHeight
+    const observer = new ResizeObserver(() => {
+      const { clientHeight, scrollHeight, scrollTop } = element
+      const wasAtEnd = scrollHeight - height - scrollTop < nearEndPx
+      if (clientHeight < height && wasAtEnd && isPlaced.current) virtualizer.scrollToEnd()
+      height = clientHeight
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [scroller, virtualizer])
+
   const last = rows.at(-1)
   const written = last?.kind === 'pending' ? last.key : undefined
   useEffect(() => {
