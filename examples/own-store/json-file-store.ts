@@ -91,7 +91,9 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
         .filter((thread) => thread.ownerId === ownerId)
         .filter(({ activity }) => before === null || activity < before)
         .sort((left, right) => right.activity - left.activity)
-      return { threads: mine.slice(0, limit), hasMore: mine.length > limit }
+      // A list does not say what waits in each thread.
+      const threads = mine.slice(0, limit).map(({ queue: _, ...listed }) => listed)
+      return { threads, hasMore: mine.length > limit }
     },
 
     async setThreadMetadata({ threadId, from, to }) {
@@ -130,11 +132,11 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
       return results
     },
 
-    async requestStop(threadId) {
+    async requestStop(threadId, only) {
       const rows = read().get(threadId)
       if (rows === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = rows.head
-      if (turnId === null) return { kind: 'idle' }
+      if (turnId === null || (only !== undefined && only !== turnId)) return { kind: 'idle' }
       write((threads) =>
         threads.set(threadId, { ...rows, head: { ...rows.head, stopFence: fence } }),
       )

@@ -41,7 +41,10 @@ describe('holdfast', () => {
   })
 
   it.each([
-    [['chekc'], 'There is no command "chekc". Run `holdfast --help` for those there are.'],
+    [
+      ['chekc'],
+      'There is no command "chekc". Did you mean "check"? Run `holdfast --help` for those there are.',
+    ],
     [['check', '--fix'], 'Run `holdfast check --help` for what there is.'],
     [['import'], 'Name one file to import'],
     [['import', 'none.json'], 'There is no file none.json. Check the name.'],

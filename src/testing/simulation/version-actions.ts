@@ -1,7 +1,6 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
 import { type MessageVersion, toVersionId } from '../../core/versions.ts'
-import type { ForkResult } from '../../engine/fork-thread.ts'
 import type { ShowResult } from '../../engine/show-version.ts'
 import { findDifference } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
@@ -45,20 +44,32 @@ export function forkThread(cluster: Cluster, threadId: ThreadId, process: Simula
   const { requests, report, store } = cluster
   const oracle = cluster.oracleOf(threadId)
   const from = oracle.view.seq
-  requests.submit<ForkResult>({
+  requests.submit<Forked>({
     process: process.name,
     label: `fork ${threadId}`,
-    send: () => process.holdfast.threads.fork(threadId),
-    onAnswer(answer) {
-      if (answer.kind !== 'forked') return
-      cluster.count('fork')
+    // Of the thread only what is the same in every store: counters of the whole store are not.
+    async send() {
+      const answer = await process.holdfast.threads.fork(threadId)
+      if (answer.kind !== 'forked') return { kind: answer.kind }
       const { id, forkedFrom } = answer.thread
-      if (forkedFrom?.threadId !== threadId) report('VR4', `${id} does not say where it came from`)
+      return { kind: answer.kind, id, from: forkedFrom?.threadId }
+    },
+    onAnswer(answer) {
+      const { id } = answer
+      if (id === undefined) return
+      cluster.count('fork')
+      if (answer.from !== threadId) report('VR4', `${id} does not say where it came from`)
       void checkFork(store, id, oracle, from).then((difference) => {
         if (difference !== undefined) report('VR4', `the fork ${id} ${difference}`)
       })
     },
   })
+}
+
+interface Forked {
+  readonly kind: string
+  readonly id?: ThreadId
+  readonly from?: ThreadId | undefined
 }
 
 async function checkFork(
