@@ -22,7 +22,7 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
     setThreadMetadata: (change) => current.setThreadMetadata(change),
     deleteThread: (id) => current.deleteThread(id),
     commit: (appends) => current.commit(appends),
-    requestStop: (threadId) => current.requestStop(threadId),
+    requestStop: (threadId, only) => current.requestStop(threadId, only),
 
     readThread: async (id) => (await reopened()).readThread(id),
     listThreads: async (query) => (await reopened()).listThreads(query),

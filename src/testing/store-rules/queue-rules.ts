@@ -5,6 +5,7 @@ import { type MessageId, parseMessageId } from '../../core/ids.ts'
 import type { InputMode } from '../../core/queued-input.ts'
 import type { LeaseUse } from '../../store/lease.ts'
 import type { Store } from '../../store/store.ts'
+import { commitTogether } from './append-events.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
   append,
@@ -145,10 +146,10 @@ export const queueRules: readonly StoreRule[] = [
       await append(store, [say('Hi'), started()])
       const { seq: expectedSeq } = await append(store, [queued(first)])
       const queue = (await store.readThread(thread))?.queue ?? []
-      const claim = { expectedSeq, queue }
-      const results = await Promise.all([
-        tryAppend(store, [{ type: 'input-withdrawn', messageId: first, at }], claim),
-        tryAppend(store, [ended(), say('text of first', first), started(next)], claim),
+      const claim = { threadId: thread, expectedSeq, queue }
+      const results = await commitTogether(store, [
+        { ...claim, events: [{ type: 'input-withdrawn', messageId: first, at }] },
+        { ...claim, events: [ended(), say('text of first', first), started(next)] },
       ])
       assert.deepEqual(results.map(({ kind }) => kind).toSorted(), ['appended', 'stale'])
       assert.deepEqual(await readQueue(store), [])
