@@ -28,4 +28,8 @@ export const toFileUrl = (id: FileId, basePath = ''): string => `${basePath}/api
 /** The file that an address in a message names; undefined for every address that is not one of ours. */
 export const fileIdOf = (url: string): FileId | undefined => fileAddress.exec(url)?.[1]
 
+/** The files that are named anywhere in a JSON text: in a message, or deep in the result of a tool. */
+export const fileIdsIn = (json: string): readonly FileId[] =>
+  [...json.matchAll(/\/api\/files\/(file_[0-9a-f]{32})(?=")/g)].map(([, id = '']) => id)
+
 export const isFileId = (value: string): boolean => /^file_[0-9a-f]{32}$/.test(value)

@@ -52,13 +52,13 @@ export function createQueues(engine: Engine): Queues {
   const write = async (
     threadId: string,
     scope: ThreadScope | undefined,
-    plan: (queue: InputQueue, id: ThreadId) => Promise<readonly NewEvent[]>,
+    plan: (queue: InputQueue, id: ThreadId, ownerId: OwnerId) => Promise<readonly NewEvent[]>,
   ): Promise<InputQueue | null> =>
     retryWhileStale(async () => {
       const thread = await findThread(store, threadId, scope)
       if (thread === null) return null
-      const { id, queue, seq: expectedSeq } = thread
-      const events = await plan(queue, id)
+      const { id, ownerId, queue, seq: expectedSeq } = thread
+      const events = await plan(queue, id, ownerId)
       const result = await engine.append({ threadId: id, events, expectedSeq, queue })
       if (result.kind === 'stale') return 'stale'
       if (result.kind === 'appended') return (await store.readThread(id))?.queue ?? []
@@ -75,13 +75,14 @@ export function createQueues(engine: Engine): Queues {
       checkNames('queues.update', change, ['text', 'parts', 'before'])
       const messageId = parseMessageId(message)
       let revised: QueuedInput | null = null
-      const queue = await write(threadId, scope, async (waiting, id) => {
+      const queue = await write(threadId, scope, async (waiting, id, ownerId) => {
         const found = await findInput(engine, id, waiting, messageId)
         const parts = partsAfter(found, change)
         const before = parseBefore(change.before, waiting)
         if (parts === undefined && before === undefined) {
           throw bad('"text" or "before" says what to change.')
         }
+        if (parts !== undefined) await engine.files.admit(ownerId, parts)
         revised = parts === undefined ? found : { ...found, parts }
         checkRoom(waiting.map((input) => (input === found ? (revised as QueuedInput) : input)))
         const event = { type: 'input-revised', messageId, at: clock.now() } as const

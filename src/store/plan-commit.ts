@@ -9,7 +9,7 @@ import {
 } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type FileId, fileIdOf } from '../core/file.ts'
+import { type FileId, fileIdOf, fileIdsIn } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
@@ -162,6 +162,10 @@ function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
     for (const part of partsIn(event)) {
       const id = part.type === 'file' ? fileIdOf(part.url) : undefined
       if (id !== undefined) named.add(id)
+    }
+    // A copy names what its origin names, or deleting the origin would delete it.
+    if (event.type === 'turn-copied') {
+      for (const id of fileIdsIn(JSON.stringify(event.turn))) named.add(id)
     }
   }
   return [...named]

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { tool } from 'ai'
 import { memory, systemClock } from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
+import { planCommit } from 'holdfast/store'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
@@ -257,6 +258,56 @@ it('[FL2] deleting a thread deletes what only it named; what nothing names is co
   expect(await Promise.all([shared, own, unused].map(isThere))).toEqual([true, false, false])
   expect(await server.holdfast.deleteOwner('local')).toMatchObject({ threads: 1 })
   expect(await isThere(shared)).toBe(false)
+})
+
+it('[FL2 VR4] a fork keeps the files of what it copied when its origin is deleted', async () => {
+  const large = `data:image/png;base64,${Buffer.concat([png, Buffer.alloc(30_000)]).toString('base64')}`
+  const server = await startChatServer(
+    (_, step) => (step === 0 ? [{ call: 'draw', input: {} }] : [{ text: 'Drawn.' }]),
+    { tools: { draw: tool({ inputSchema: z.object({}), execute: () => ({ large }) }) } },
+  )
+  const { file } = await upload(server, png, 'image/png')
+  await (await say(server, 't', [picture(file)])).text()
+  const page = await (await fetch(`${server.url}/api/threads/t/messages`)).text()
+  const drawn = /\/api\/files\/file_[0-9a-f]{32}(?=","?|"})/.exec(
+    page.replaceAll(file.url, ''),
+  )?.[0]
+  if (drawn === undefined) throw new Error('The tool made no file.')
+  expect((await server.holdfast.threads.fork('t')).kind).toBe('forked')
+  await fetch(`${server.url}/api/threads/t`, { method: 'DELETE' })
+  for (const url of [file.url, drawn]) {
+    expect([url, (await fetch(server.url + url)).status]).toEqual([url, 200])
+  }
+})
+
+it('[FL2 IN2] a message that waits cannot be made to name another owner’s file', async () => {
+  const server = await startChatServer(answering)
+  const theirs = await server.holdfast.files.add({
+    ownerId: 'ana',
+    content: (async function* () {
+      yield png
+    })(),
+    mediaType: 'image/png',
+  })
+  const { store } = server.holdfast
+  await store.createThread({ id: 't', ownerId: 'local', title: '', at: 1 })
+  const input = { id: 'waits', mode: 'queue', parts: [{ type: 'text', text: 'Hi' }] } as const
+  const planned = planCommit({
+    threadId: 't',
+    events: [
+      { type: 'input-queued', input, at: 1 },
+      { type: 'queue-held', at: 1 },
+    ],
+    expectedSeq: 0,
+    queue: [],
+  })
+  if ('kind' in planned) throw new Error(planned.kind)
+  await store.commit([planned])
+  const parts = [{ type: 'file', mediaType: 'image/png', url: `/api/files/${theirs.id}` }] as const
+  await expect(server.holdfast.queues.update('t', 'waits', { parts })).rejects.toMatchObject({
+    code: 'file-not-found',
+  })
+  expect((await server.holdfast.queues.list('t'))?.[0]?.parts).toEqual(input.parts)
 })
 
 it('[FL1] what a tool or the model made large is a file, and small is not', async () => {
