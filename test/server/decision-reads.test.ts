@@ -82,6 +82,6 @@ it('[AP2] an approval over the chat route costs the same, however many calls of 
   // What follows the commit is read beside the run, in any order.
   expect(many.toSorted()).toEqual(few.toSorted())
   const before = (verbs: readonly string[]) => verbs.slice(0, verbs.indexOf('commit'))
-  const reads = ['readThread', 'readMessage', 'readCall']
+  const reads = ['findTurn', 'readCall']
   expect([before(few), before(many)]).toEqual([reads, reads])
 })
