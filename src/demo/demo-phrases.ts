@@ -7,6 +7,7 @@ export type DemoTask =
   | { readonly type: 'afl'; readonly subject: string }
   | { readonly type: 'search-notes'; readonly query: string }
   | { readonly type: 'delete-notes'; readonly titles: readonly string[] }
+  | { readonly type: 'write-note'; readonly subject: string }
   | { readonly type: 'call-many'; readonly count: number }
   | { readonly type: 'fail-tool' }
   | { readonly type: 'slow-tool'; readonly seconds: number }
@@ -28,6 +29,10 @@ const phrases: readonly Phrase[] = [
   [/\bprovider error\b/i, () => ({ type: 'provider-error' })],
   [/\bcut[ -]?off\b/i, () => ({ type: 'cut-off' })],
   [/\bno final text\b/i, () => ({ type: 'no-final-text' })],
+  [
+    /\bwrite (?:me |down )?(?:a |the )?note (?:about|on) (.*[\p{L}\p{N}].*)/iu,
+    ([subject = '']) => ({ type: 'write-note', subject: toName(subject) }),
+  ],
   [/\blong (?:answer|text|story)\b/i, () => ({ type: 'long-answer' })],
   [/\bfail(?:ing)? tool\b/i, () => ({ type: 'fail-tool' })],
   [
