@@ -9,12 +9,28 @@ const formatBytes = (bytes: number): string => {
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
 }
 
+const formatCount = (count: number): string =>
+  Number.isInteger(count) ? String(count) : count.toFixed(1)
+
+function formatSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
 const everythingIsSaved = 'Everything above is saved.'
 
 /** What the widgets say without a `<StringsProvider>`. */
 export const englishStrings: Strings = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,
+  progress(done, total) {
+    if (total === 1 || total === 100) return `${Math.floor((done / total) * 100)} %`
+    return total === undefined ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`
+  },
+  runningFor: formatSeconds,
   used: (count) => (count === 1 ? 'Used 1 tool' : `Used ${count} tools`),
   failedOf: (failed, total) => (total === 1 ? 'Failed' : `${failed} of ${total} failed`),
   stopped: 'Stopped',

@@ -9,6 +9,7 @@ import { JsonView } from '../tool-card/json-view.tsx'
 import { ResultLoader } from '../tool-card/result-loader.tsx'
 import { ValueView } from '../tool-card/value-view.tsx'
 import { CallStateIcon } from './call-state-icon.tsx'
+import { RunningProgress } from './running-progress.tsx'
 import { durationOf, titleOf } from './turn-summary.ts'
 
 interface CallRowProps {
@@ -32,6 +33,7 @@ export function CallRow({ call, commentary }: CallRowProps): ReactNode {
         <CallStateIcon state={call.state} />
         <bdi className="hf-call-name">{titleOf(call)}</bdi>
         <span className="hf-call-state">{strings.state[call.state]}</span>
+        {call.state === 'running' && <RunningProgress call={call} />}
         {ms !== null && <bdi className="hf-call-time">{strings.duration(ms)}</bdi>}
         <CopyButton
           label={strings.copyJson}

@@ -5,6 +5,7 @@ import { Icon, Spinner } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { CallRow } from './call-row.tsx'
+import { RunningProgress } from './running-progress.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
 import { summarizeTurn, type TurnSummary } from './turn-summary.ts'
 
@@ -24,13 +25,16 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   const panel = useId()
   const summary = summarizeTurn(turn, strings)
   if (summary === null) return null
-  const { look, text, ms, calls } = summary
+  const { look, text, ms, calls, current } = summary
   const line = (
     <>
       <LookIcon look={look} />
       <span className="hf-widget-text" aria-live="polite">
         {text}
       </span>
+      {current?.state === 'running' && (
+        <RunningProgress key={current.id} call={current} isAnnounced />
+      )}
       {ms !== null && look !== 'working' && (
         <span className="hf-widget-time">
           <bdi>{strings.duration(ms)}</bdi>
