@@ -22,6 +22,12 @@ describe('parseDemoTask', () => {
     ['Please write me a note on a long story.', { type: 'write-note', subject: 'a long story' }],
     ['write a note about ?', { type: 'talk', text: 'write a note about ?' }],
     ['call 30 tools', { type: 'call-many', count: 30 }],
+    ['Call 12 tools, one fails', { type: 'call-many', count: 12, fails: true }],
+    ['call 8 tools and wait 600', { type: 'call-many', count: 8, waitSeconds: 600 }],
+    [
+      'call 8 tools, one fails, then wait 9999',
+      { type: 'call-many', count: 8, fails: true, waitSeconds: 3_600 },
+    ],
     ['call 1 tool', { type: 'call-many', count: 1 }],
     ['call 0 tools', { type: 'call-many', count: 1 }],
     ['call 99999 tools', { type: 'call-many', count: 500 }],

@@ -36,9 +36,7 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
     case 'write-note':
       return [call('write_note', noteAbout(task.subject))]
     case 'call-many':
-      return Array.from({ length: task.count }, (_, index) =>
-        call('numbered_tool', { number: index + 1 }),
-      )
+      return planMany(task)
     case 'fail-tool':
       return [
         call('numbered_tool', { number: 1 }),
@@ -72,6 +70,16 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
     default:
       return assertNever(task)
   }
+}
+
+function planMany(task: Extract<DemoTask, { readonly type: 'call-many' }>) {
+  const { count, fails, waitSeconds } = task
+  const calls = Array.from({ length: count }, (_, index) =>
+    fails === true && index === Math.min(2, count - 1)
+      ? call('fail_tool', {})
+      : call('numbered_tool', { number: index + 1 }),
+  )
+  return waitSeconds === undefined ? calls : [...calls, call('slow_tool', { seconds: waitSeconds })]
 }
 
 /** It had no effect and nobody said no to it: it is written again. */

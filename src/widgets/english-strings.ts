@@ -20,6 +20,19 @@ function formatSeconds(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+const callStates: Strings['state'] = {
+  streaming: 'preparing',
+  'awaiting-approval': 'waits for you',
+  ready: 'queued',
+  running: 'running',
+  succeeded: 'done',
+  failed: 'failed',
+  denied: 'declined',
+  stopped: 'stopped',
+  interrupted: 'interrupted',
+  unknown: 'outcome unknown',
+}
+
 const everythingIsSaved = 'Everything above is saved.'
 
 /** What the widgets say without a `<StringsProvider>`. */
@@ -56,17 +69,11 @@ export const englishStrings: Strings = {
   table: 'Table',
   task: 'Task',
   attempt: 'An attempt that was broken off',
-  state: {
-    streaming: 'preparing',
-    'awaiting-approval': 'waits for you',
-    ready: 'queued',
-    running: 'running',
-    succeeded: 'done',
-    failed: 'failed',
-    denied: 'declined',
-    stopped: 'stopped',
-    interrupted: 'interrupted',
-    unknown: 'outcome unknown',
+  state: callStates,
+  callGroup(counts) {
+    const total = counts.reduce((sum, [, count]) => sum + count, 0)
+    const ends = counts.map(([state, count]) => `${count} ${callStates[state]}`)
+    return `${total} tools: ${ends.join(', ')}`
   },
   callError: errorTextOf,
   ending(ending) {

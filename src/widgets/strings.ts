@@ -24,6 +24,8 @@ export interface Strings {
   readonly waiting: string
   /** The line of a turn with a call whose outcome nobody knows. */
   readonly unknown: string
+  /** The line that stands for many calls that have ended; how many of them ended how. */
+  readonly callGroup: (counts: readonly (readonly [state: CallState, count: number])[]) => string
   /** Opens the arguments of a call. */
   readonly arguments: string
   /** Opens the result of a call. */
