@@ -4,7 +4,7 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }

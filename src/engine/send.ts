@@ -23,7 +23,7 @@ import { checkSame, enqueue, findQueued, type QueuedResult } from './queue-input
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 import { stopRun } from './stop.ts'
 import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
