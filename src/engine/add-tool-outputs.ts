@@ -11,8 +11,8 @@ import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
 import type { TurnPlace } from './call-scope.ts'
-import { type FittedValue, fitSchema } from './fit-schema.ts'
-import { ranBy, toolboxOf } from './known-tools.ts'
+import type { FittedValue } from './fit-schema.ts'
+import { fitGiven, ranBy, toolboxOf } from './known-tools.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ToolOutput {
@@ -55,7 +55,7 @@ export async function addToolOutputs(
     const find = () => engine.store.readCall(threadId, callId)
     const added = await applyInput(engine, threadId, find, async (turn, place) =>
       addTo(engine, turn, given, await ranBy(engine, place, turn), (call, value, at) => {
-        fitted[at] ??= fitOutput(engine, place, turn, call.name, value)
+        fitted[at] ??= fitOutput(engine, place, turn, call, value)
         return fitted[at]
       }),
     )
@@ -118,13 +118,15 @@ async function fitOutput(
   engine: Engine,
   place: TurnPlace,
   turn: Turn,
-  name: string,
+  call: Call,
   value: Json,
 ): Promise<FittedValue> {
   // The tools of a recorded turn are the host's, and so is what they return.
   if (turn.recorded === true) return { kind: 'fits', value }
-  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
-  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
+  const schema = (await toolboxOf(engine, place, turn)).find(call.name)?.outputSchema
+  return schema === undefined
+    ? { kind: 'fits', value }
+    : fitGiven(engine, place, call, schema, value)
 }
 
 function judgeOutput(

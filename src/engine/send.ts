@@ -87,7 +87,7 @@ export async function send(
   )
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
-  const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
+  const choices = isChosen ? await fitChoices(engine, request.choices) : undefined
   const isEdit = replaces !== undefined
   const whenBusy = work === undefined ? (request.whenBusy ?? engine.options.whenBusy) : 'reject'
   let chosen: Json | undefined
@@ -186,7 +186,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
   const { threadId, messageId, whenBusy = 'reject' } = request
   const { offer, options } = engine
   const chosen =
-    request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
+    request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
   return attempt(engine, { threadId, whenBusy }, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&

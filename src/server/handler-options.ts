@@ -130,6 +130,6 @@ export interface RequestRecord {
   readonly route: string
   readonly status: number
   readonly ms: number
-  /** Only for a 5xx. */
+  /** Of a 5xx, and of a request that was refused because the host's own code threw. */
   readonly error?: unknown
 }
