@@ -14,6 +14,7 @@ import type { TurnPlace } from './call-scope.ts'
 import type { FittedValue } from './fit-schema.ts'
 import { fitGiven, ranBy, toolboxOf } from './known-tools.ts'
 import { toGivenJson } from './to-json.ts'
+import { charsIn, charsOfJson, tooMuchForTurn } from './turn-size.ts'
 
 export interface ToolOutput {
   readonly callId: CallId
@@ -75,6 +76,9 @@ async function addTo(
 ): Promise<PlannedInput<ReadonlyMap<number, ToolOutputResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const taken = new Set<CallId>()
+  const { maxTurnChars } = engine.options
+  const before = charsIn(turn)
+  let added = 0
   const events: NewTurnEvent[] = []
   const answer = new Map<number, ToolOutputResult>()
   for (const [index, { callId, outcome }] of outputs.entries()) {
@@ -94,6 +98,11 @@ async function addTo(
     }
     if ('kind' in checked) {
       answer.set(index, { kind: 'invalid-result', message: checked.message })
+      continue
+    }
+    added += checked.state === 'succeeded' ? charsOfJson(checked.output) : 0
+    if (added > 0 && before + added > maxTurnChars) {
+      answer.set(index, { kind: 'invalid-result', message: tooMuchForTurn(maxTurnChars) })
       continue
     }
     taken.add(callId)

@@ -14,6 +14,7 @@ import {
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { firstReady, joinedInputs } from '../core/queue.ts'
 import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
+import { pauseOf } from './clock.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -256,7 +257,7 @@ async function attempt(
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned

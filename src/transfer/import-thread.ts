@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { CallState } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
@@ -71,7 +72,7 @@ export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
   await writer.flush()
   let said = createPlacedReport(write)
-  const outcome = await attemptWhileStale(() => {
+  const outcome = await attemptWhileStale(setTimeout, () => {
     said = createPlacedReport(write)
     return tryMerge(write, said)
   }, mostMerges)
