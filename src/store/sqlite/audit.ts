@@ -17,6 +17,7 @@ import {
   type StoredRow,
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
+import { createFairTurns } from './fair-turns.ts'
 import type { ThreadKey } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
@@ -151,9 +152,12 @@ function createSource(
     compare: (left, right) => left - right,
     open<Table extends keyof AuditTables<ThreadKey>>(table: Table, portion: number) {
       const rows = iterateRows(db, auditSql.scans[table], only)
+      const takeTurn = createFairTurns()
       return async () => {
+        await takeTurn()
         const found: unknown[] = []
-        while (found.length < portion) {
+        // Bodies may be large: a portion ends with its slice as well, but not before its first row, which would be the end.
+        while (found.length < portion && (found.length === 0 || takeTurn() === undefined)) {
           const next = rows.next()
           if (next.done === true) break
           found.push(table === 'threads' ? toThread(next.value as LeasedThread) : next.value)

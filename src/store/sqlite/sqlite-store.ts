@@ -22,6 +22,7 @@ import { toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
+import { createFairTurns } from './fair-turns.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
@@ -68,10 +69,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const notifications = createLocalNotifier()
   const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
+  const takeTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
   /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */
   const patiently = async <Result>(work: () => Result): Promise<Result> => {
+    let turn = takeTurn()
+    // Many may wait for one turn, and the first of them may use all of it.
+    for (; turn !== undefined; turn = takeTurn()) await turn
     const begun = performance.now()
     for (;;) {
       try {
