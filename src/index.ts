@@ -111,7 +111,7 @@ export {
 export type { ImportItem } from './transfer/import-item.ts'
 export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
 export { importThreads, type ImportOptions } from './transfer/import-threads.ts'
-export { readImport } from './transfer/read-import.ts'
+export { readImport, type ReadOptions } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type { LeaseUse } from './store/lease.ts'
 export {

@@ -12,7 +12,7 @@ import {
 import { addToolOutputs, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
-import { type Clock, systemClock, wait } from './clock.ts'
+import { type Clock, systemClock, wait, pauseOf } from './clock.ts'
 import {
   type ClientToolOutput,
   type OldDecision,
@@ -292,6 +292,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       now: clock.now,
       newCallId,
       limits: chosen,
+      pause: pauseOf(clock),
       onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,

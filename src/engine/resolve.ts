@@ -8,8 +8,8 @@ import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { applyInput } from './apply-input.ts'
 import type { TurnPlace } from './call-scope.ts'
-import { toolboxOf } from './known-tools.ts'
-import { fitSchema, type FittedValue } from './fit-schema.ts'
+import { fitGiven, toolboxOf } from './known-tools.ts'
+import type { FittedValue } from './fit-schema.ts'
 import { findOwnCall } from './thread-scope.ts'
 import { toGivenJson } from './to-json.ts'
 
@@ -52,7 +52,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
     if (request.resolution !== 'done') {
       return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
     }
-    const result = await (fitted ??= fitResult(engine, place, turn, call.name, request.result))
+    const result = await (fitted ??= fitResult(engine, place, turn, call, request.result))
     if (result.kind === 'refused') {
       return { events: [], answer: { kind: 'invalid-result', message: result.message } }
     }
@@ -79,12 +79,14 @@ async function fitResult(
   engine: Engine,
   place: TurnPlace,
   turn: Turn,
-  name: string,
+  call: Call,
   result: Json | undefined,
 ): Promise<FittedValue> {
   const value = toGivenJson('result', result, engine.options.maxResultChars)
-  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
-  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
+  const schema = (await toolboxOf(engine, place, turn)).find(call.name)?.outputSchema
+  return schema === undefined
+    ? { kind: 'fits', value }
+    : fitGiven(engine, place, call, schema, value)
 }
 
 function toEvent(engine: Engine, turn: Turn, request: ResolveRequest, value?: Json): NewTurnEvent {

@@ -16,8 +16,14 @@ function createFile(): string {
 
 /** Goes over all leases that are held: few, and all of them are wanted. */
 const scansByDesign: ReadonlySet<string> = new Set(['findLeases'])
-/** Go over all of a thread because it is deleted, or over its turns that are running. */
-const wholeThreadByDesign = ['deleteMessages', 'deleteEvents', 'deleteCalls', 'findRunning']
+/** Go over all of a thread because it is deleted, or its first rows because they are, or over its turns that are running. */
+const wholeThreadByDesign = [
+  'countMessages',
+  'deleteSomeMessages',
+  'deleteSomeEvents',
+  'deleteSomeCalls',
+  'findRunning',
+]
 
 const isScan = (step: string) => step.startsWith('SCAN') && step !== 'SCAN CONSTANT ROW'
 
