@@ -20,7 +20,7 @@ import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
-import { checkSame, enqueue, findQueued, type QueuedResult } from './queue-input.ts'
+import { checkSame, enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
@@ -353,12 +353,6 @@ const isWholeHistory = (read: {
   read.isWhole &&
   read.isOneRead &&
   read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
-
-const taken = (): HoldfastError =>
-  new HoldfastError(
-    'conflict',
-    'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
-  )
 
 const turnOf = (message: Message | undefined): Turn | null =>
   message?.role === 'assistant' ? message : null
