@@ -18,6 +18,7 @@ import type {
 } from '../store.ts'
 import { longestTitle } from '../../core/thread.ts'
 import {
+  firstTitleNote,
   type ListedThreadRow,
   type StoredThreadRow,
   toListedThread,
@@ -35,14 +36,11 @@ export function createThreadVerbs(
   statements: ThreadStatements,
 ) {
   return {
-    async createThread({
-      id,
-      ownerId,
-      title,
-      metadata = {},
-      at,
-    }: NewThread): Promise<CreateThreadResult> {
-      const values = [id, ownerId, toPlainText(title), at, toMetadataText(metadata)]
+    async createThread(wanted: NewThread): Promise<CreateThreadResult> {
+      const { id, ownerId, metadata = {}, at } = wanted
+      const title = toPlainText(wanted.title)
+      const note = firstTitleNote({ ...wanted, title })
+      const values = [id, ownerId, title, at, toMetadataText(metadata), note]
       for (;;) {
         const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
           statements.createThread,
@@ -67,9 +65,15 @@ export function createThreadVerbs(
       return new Map(rows.map(({ id, seq }) => [id, seq]))
     },
 
-    async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
+    async listThreads({ ownerId, limit, before, filter }: ThreadListQuery): Promise<ThreadList> {
+      const { listThreads, listByArchive, listPinned } = statements
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<ListedThreadRow>(statements.listThreads, values)
+      const found = await (filter === undefined
+        ? run<ListedThreadRow>(listThreads, values)
+        : run<ListedThreadRow>(filter.pinned === true ? listPinned : listByArchive, [
+            ...values,
+            filter.archived,
+          ]))
       return { threads: found.slice(0, limit).map(toListedThread), hasMore: found.length > limit }
     },
 
@@ -121,13 +125,15 @@ type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
-    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"`
+    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
+    title_note AS "titleNote", pinned, archived`
+  const page = 'ORDER BY activity DESC LIMIT'
   return {
     createThread: statement(
       'create-thread',
       `WITH created AS (
-         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, metadata)
-         VALUES ($1, $2, $3, $4::bigint, $4, $5)
+         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, metadata, title_note)
+         VALUES ($1, $2, $3, $4::bigint, $4, $5, $6)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
        SELECT ${columns}, queue, true AS "isNew" FROM created
@@ -143,8 +149,17 @@ export function createThreadStatements(schema: string) {
     ),
     listThreads: statement(
       'list-threads',
-      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
-       ORDER BY activity DESC LIMIT $3`,
+      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2 ${page} $3`,
+    ),
+    listByArchive: statement(
+      'list-by-archive',
+      `SELECT ${columns} FROM ${schema}.threads
+       WHERE owner_id = $1 AND archived = $4 AND activity < $2 ${page} $3`,
+    ),
+    listPinned: statement(
+      'list-pinned',
+      `SELECT ${columns} FROM ${schema}.threads
+       WHERE owner_id = $1 AND archived = $4 AND activity < $2 AND pinned ${page} $3`,
     ),
     deleteThread: statement(
       'delete-thread',
