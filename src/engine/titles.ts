@@ -188,12 +188,12 @@ async function askOne(call: TitleCall, model: LanguageModel): Promise<SaidTitle>
   return withDefined({ text, modelId: namesOf(model).modelId }, { usage })
 }
 
-const untilAborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const onAbort = () => reject(toReadableThrown(signal.reason))
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
-  })
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true })
+  if (!signal.aborted) await aborted.promise
+  signal.throwIfAborted()
+}
 
 function toFailure(place: TurnPlace, thrown: unknown): Parameters<Hooks>[0] {
   const error = toReadableThrown(thrown)

@@ -213,7 +213,6 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
       case 'committed':
       case 'recovery-failed':
       case 'failed':
-      // The turn's span is over when its title is made.
       case 'title-made':
         return
       case 'turn-started':
