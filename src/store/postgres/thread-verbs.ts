@@ -13,6 +13,7 @@ import type {
   MetadataChange,
   NewThread,
   StopRequest,
+  ThreadFilter,
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
@@ -66,14 +67,9 @@ export function createThreadVerbs(
     },
 
     async listThreads({ ownerId, limit, before, filter }: ThreadListQuery): Promise<ThreadList> {
-      const { listThreads, listByArchive, listPinned } = statements
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await (filter === undefined
-        ? run<ListedThreadRow>(listThreads, values)
-        : run<ListedThreadRow>(filter.pinned === true ? listPinned : listByArchive, [
-            ...values,
-            filter.archived,
-          ]))
+      const list = filter === undefined ? statements.listThreads : listOf(statements, filter)
+      const found = await run<ListedThreadRow>(list, values)
       return { threads: found.slice(0, limit).map(toListedThread), hasMore: found.length > limit }
     },
 
@@ -115,6 +111,11 @@ export function createThreadVerbs(
   }
 }
 
+function listOf({ listKept }: ThreadStatements, { archived, pinned }: ThreadFilter): Statement {
+  if (pinned === true) return archived ? listKept.pinnedArchived : listKept.pinned
+  return archived ? listKept.archived : listKept.listed
+}
+
 interface StopRow {
   readonly turnId: MessageId | null
   readonly fence: number
@@ -127,7 +128,13 @@ export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
     created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
     title_note AS "titleNote", pinned, archived`
-  const page = 'ORDER BY activity DESC LIMIT'
+  /** A statement for each list: only where its condition is no parameter is the index used that has these threads alone. */
+  const list = (name: string, condition: string) =>
+    statement(
+      name,
+      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2 ${condition}
+       ORDER BY activity DESC LIMIT $3`,
+    )
   return {
     createThread: statement(
       'create-thread',
@@ -147,20 +154,13 @@ export function createThreadStatements(schema: string) {
       'read-seqs',
       `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
     ),
-    listThreads: statement(
-      'list-threads',
-      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2 ${page} $3`,
-    ),
-    listByArchive: statement(
-      'list-by-archive',
-      `SELECT ${columns} FROM ${schema}.threads
-       WHERE owner_id = $1 AND archived = $4 AND activity < $2 ${page} $3`,
-    ),
-    listPinned: statement(
-      'list-pinned',
-      `SELECT ${columns} FROM ${schema}.threads
-       WHERE owner_id = $1 AND archived = $4 AND activity < $2 AND pinned ${page} $3`,
-    ),
+    listThreads: list('list-threads', ''),
+    listKept: {
+      listed: list('list-listed', 'AND NOT archived'),
+      archived: list('list-archived', 'AND archived'),
+      pinned: list('list-pinned', 'AND pinned AND NOT archived'),
+      pinnedArchived: list('list-pinned-archived', 'AND pinned AND archived'),
+    },
     deleteThread: statement(
       'delete-thread',
       `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,

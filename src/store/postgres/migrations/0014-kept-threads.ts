@@ -10,7 +10,9 @@ export const keptThreads: Migration = {
   toSql: (schema) => `
 ALTER TABLE ${schema}.threads ADD COLUMN pinned boolean NOT NULL DEFAULT false,
   ADD COLUMN archived boolean NOT NULL DEFAULT false, ADD COLUMN title_note text;
-CREATE INDEX threads_by_archive ON ${schema}.threads (owner_id, archived, activity);
-CREATE INDEX threads_pinned ON ${schema}.threads (owner_id, archived, activity) WHERE pinned;
+CREATE INDEX threads_listed ON ${schema}.threads (owner_id, activity) WHERE NOT archived;
+CREATE INDEX threads_archived ON ${schema}.threads (owner_id, activity) WHERE archived;
+CREATE INDEX threads_pinned ON ${schema}.threads (owner_id, activity) WHERE pinned AND NOT archived;
+CREATE INDEX threads_pinned_archived ON ${schema}.threads (owner_id, activity) WHERE pinned AND archived;
 `,
 }
