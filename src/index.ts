@@ -73,6 +73,7 @@ export type {
   ToolResolution,
 } from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
+export type { TitleOptions } from './engine/titles.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'

@@ -314,9 +314,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       const finished = new AbortController()
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
+      engine.titles.stop()
       engine.handOver()
       committer.stopWaiting()
       await settled()
+      await engine.titles.settled()
       // The heart beats until the last run is over: a run in its grace must not be taken for dead.
       stopHeart()
       unwatch()

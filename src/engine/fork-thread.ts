@@ -76,7 +76,12 @@ export async function forkThread(
       ...messages.map((message) => toCopy(engine, message)),
       { type: 'thread-forked', from: forkedFrom, at },
     ]
-    const create = { ownerId: source.ownerId, title: title ?? source.title, at }
+    // What stands for a title in the origin stands for one here too.
+    const isPlaceholder = title === undefined && source.titledBy === null
+    const create = {
+      ...{ ownerId: source.ownerId, title: title ?? source.title, at },
+      ...(isPlaceholder ? ({ isPlaceholder } as const) : {}),
+    }
     const result = await engine.append({ threadId: id, events, expectedSeq: 0, create })
     const thread = await store.readThread(id)
     if (result.kind === 'appended') {

@@ -43,7 +43,12 @@ export interface SendRequest {
   /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
-  readonly create?: { readonly ownerId: OwnerId; readonly title: string }
+  readonly create?: {
+    readonly ownerId: OwnerId
+    readonly title: string
+    /** The title only stands for one until somebody gives the thread its own (FK3). */
+    readonly isPlaceholder?: true
+  }
 }
 
 export interface RegenerateRequest {

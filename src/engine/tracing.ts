@@ -213,6 +213,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
       case 'committed':
       case 'recovery-failed':
       case 'failed':
+      case 'title-made':
         return
       case 'turn-started':
         return onTurnStarted(event)

@@ -5,6 +5,7 @@ import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
 import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
+import { keepRules } from './store-rules/keep-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
 import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
@@ -49,4 +50,5 @@ export const storeRules: readonly StoreRule[] = [
   ...historyRules,
   ...watchRules,
   ...fileRules,
+  ...keepRules,
 ]

@@ -56,6 +56,17 @@ describe('[PG6] no query goes over a whole table', () => {
     ])
   })
 
+  it('[FK2] a page of the archive, or of what is pinned, goes over no other threads', () => {
+    const file = createFile()
+    const places = '(owner_id=? AND archived=? AND activity<?)'
+    expect(readPlan(file, ledgerSql.listByArchive)).toEqual([
+      `SEARCH threads USING INDEX threads_by_archive ${places}`,
+    ])
+    expect(readPlan(file, ledgerSql.listPinned)).toEqual([
+      `SEARCH threads USING INDEX threads_pinned ${places}`,
+    ])
+  })
+
   it('[PG6] nothing is sorted but the few messages that share an id', () => {
     const file = createFile()
     const sorted = Object.entries(ledgerSql).flatMap(([name, sql]) =>

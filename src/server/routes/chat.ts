@@ -146,7 +146,10 @@ export async function toSend(
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
   if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
-    return { ...sending, create: { ownerId: request.ownerId, title: titleOf(chat) } }
+    return {
+      ...sending,
+      create: { ownerId: request.ownerId, title: titleOf(chat), isPlaceholder: true },
+    }
   }
   asOwned(thread, request)
   return sending

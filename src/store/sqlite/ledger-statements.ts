@@ -47,6 +47,14 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
+    listByArchive: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listByArchive),
+    listPinned: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listPinned),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
     raiseCounter: prepare<[least: number]>(sql.raiseCounter),
@@ -67,6 +75,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       until: number | null
       incarnation: string
       mark: string
+      titleNote: string | null
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
     insertHidden: prepare<{ thread: ThreadKey; id: string; counter: number }>(sql.insertHidden),
@@ -93,7 +102,10 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       stopFence: number | null
       mark: string | null
     }>(sql.changeThread),
-    renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    renameThread: prepare<[title: string, note: string | null, ...InThread]>(sql.renameThread),
+    setFlags: prepare<{ thread: ThreadKey; pinned: number | null; archived: number | null }>(
+      sql.setFlags,
+    ),
     setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
     setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
