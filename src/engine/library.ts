@@ -9,6 +9,7 @@ import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
+import { type FeedbackResult, type FeedbackToGive, giveFeedback } from './give-feedback.ts'
 import { type PageFormat, pageFormats, type PageItems, readMessagePage } from './message-page.ts'
 import {
   type PostedMessage,
@@ -90,6 +91,11 @@ export interface Library {
    */
   show(threadId: string, version: string, scope?: ThreadScope): Promise<ShowResult>
   /**
+   * Stores what a person thinks of an answer, one that is hidden too (FK4); the last word of each person counts. It is in
+   * the metadata of the message and never sent to a model; hooks are told.
+   */
+  giveFeedback(messageId: string, feedback: FeedbackToGive): Promise<FeedbackResult>
+  /**
    * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
    * reads. Throws `thread-not-found` if the thread is not there.
    */
@@ -115,6 +121,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
     search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
+    giveFeedback: (messageId, feedback) => giveFeedback(engine, messageId, feedback),
     export: (query = {}) => exportQuery(store, query),
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
   }

@@ -6,7 +6,7 @@ import { toClientJson } from './client-json.ts'
 
 /**
  * The metadata of a message as every view shows it: the versions of a message that has siblings stand in it (VR1), a turn's
- * choices under their name (AG2), and which models failed and were replaced (AG5), unless somebody stored something there
+ * choices under their name (AG2), which models failed and were replaced (AG5), and what people said of it (FK4), unless somebody stored something there
  * that is no object.
  */
 export function shownMetadata(message: Message): Json | undefined {
@@ -16,6 +16,7 @@ export function shownMetadata(message: Message): Json | undefined {
   const failures = isTurn(message) ? modelFailuresOf(message) : []
   const added = {
     choices: isTurn(message) ? message.choices : undefined,
+    feedback: isTurn(message) ? message.feedback?.map((each) => ({ ...each })) : undefined,
     modelFailures: failures.length === 0 ? undefined : failures,
     versions: versions === undefined ? undefined : { ids: versions.ids, shown: versions.shown },
   }
