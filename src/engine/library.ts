@@ -18,6 +18,7 @@ import {
   type PostResult,
 } from './post-message.ts'
 import { createQueues, type Queues } from './queues.ts'
+import { createShares, type Shares } from './shares.ts'
 import { type ShowResult, showVersion } from './show-version.ts'
 import { search, type SearchPage, type SearchRequest } from './search.ts'
 import {
@@ -76,6 +77,8 @@ export interface Library {
   readonly threads: Threads
   /** Inputs that wait for their turn: what is there, and how it is changed, withdrawn or sent on. */
   readonly queues: Queues
+  /** Links by which anybody may read a thread as it was at a moment. */
+  readonly shares: Shares
   /** One page of a thread, newest first; null if there is no such thread. */
   messages<Format extends PageFormat = 'ui'>(
     threadId: string,
@@ -117,6 +120,7 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
   return {
     threads: createThreads(engine, newThreadId),
     queues: createQueues(engine),
+    shares: createShares(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
     search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),

@@ -27,6 +27,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
 import { createSqliteSearch, deleteThreadTexts } from './search-index.ts'
+import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -160,6 +161,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements.releaseFiles.run({ thread })
         statements.deleteFileUses.run(thread)
         deleteThreadTexts(statements.search, thread)
+        deleteThreadShares(statements.shares, id)
         return { messages }
       })
       if (deleted !== null) notifications.post([{ threadId: id, seq: 0 }])
@@ -203,6 +205,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     search: createSqliteSearch({ read, write }),
+    shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId, only) {
