@@ -56,11 +56,12 @@ export function takeFeedback(metadata: Json | undefined): {
 
 function readFeedback(value: Json): Feedback | null {
   if (!isJsonObject(value)) return null
-  const { by, comment, at } = value
+  const { by, comment } = value
+  const at = typeof value.at === 'string' ? Date.parse(value.at) : Number.NaN
   const rating = ratings.find((word) => word === value.rating)
   if (typeof by !== 'string' || by === '' || by.length > 200) return null
   if (rating === undefined) return null
-  if (typeof at !== 'number' || !Number.isSafeInteger(at)) return null
+  if (!Number.isSafeInteger(at)) return null
   const words = typeof comment === 'string' ? comment.slice(0, longestComment) : undefined
   return withDefined({ by, rating, at }, { comment: words })
 }

@@ -3,7 +3,7 @@ import { isRating } from '../../core/feedback.ts'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { ApiError } from '../../protocol/api-error.ts'
-import { toIsoDate } from '../../views/iso-date.ts'
+import { projectFeedback } from '../../views/shown-metadata.ts'
 import type { ServerContext } from '../context.ts'
 import { badRequest, notFound, runActive } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
@@ -32,8 +32,7 @@ export function feedbackRoutes({ holdfast, limits }: ServerContext): readonly Ro
         switch (result.kind) {
           case 'given': {
             const { feedback, seq } = result
-            const shown = feedback && { ...feedback, at: toIsoDate(feedback.at) }
-            return Response.json({ messageId, feedback: shown, seq })
+            return Response.json({ messageId, feedback: feedback && projectFeedback(feedback), seq })
           }
           case 'run-active':
             throw runActive(result.turnId)
