@@ -36,3 +36,7 @@ export const withSharedFiles = (json: string, id: ShareId, basePath: string): st
   json.replaceAll(fileAddress, (_, file: string) =>
     JSON.stringify(`${basePath}/api/shares/${id}/files/${file}`),
   )
+
+/** Whether an address is that of a file which is read through a link. */
+export const isSharedFile = (url: string): boolean =>
+  /^(?:\/[^?#]*)?\/api\/shares\/shr_[\w-]{32}\/files\/file_[0-9a-f]{32}$/.test(url)

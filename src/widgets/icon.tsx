@@ -28,6 +28,9 @@ export type IconName =
   | 'fork'
   | 'attach'
   | 'file'
+  | 'thumb-up'
+  | 'thumb-down'
+  | 'share'
 
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
 const paths: Readonly<Record<IconName, string>> = {
@@ -59,6 +62,10 @@ const paths: Readonly<Record<IconName, string>> = {
   attach:
     'M12.500 7.200 8 11.700a3 3 0 0 1-4.200-4.200l5.300-5.300a2 2 0 0 1 2.800 2.800L6.600 10.300a1 1 0 0 1-1.400-1.400l4.500-4.500',
   file: 'M4 1.800h5l3 3v9.400H4zM9 1.800v3h3',
+  'thumb-up': 'M2.500 7h2.500v6.500H2.500zM5 7l2.600-5a1.500 1.500 0 0 1 1.400 2L8.500 6.500h4a1.200 1.200 0 0 1 1.200 1.400l-.800 4.500a1.300 1.300 0 0 1-1.300 1.100H5',
+  'thumb-down':
+    'M2.500 9h2.500V2.500H2.500zM5 9l2.600 5a1.500 1.500 0 0 0 1.400-2L8.500 9.500h4a1.200 1.200 0 0 0 1.200-1.400l-.800-4.500a1.300 1.300 0 0 0-1.300-1.100H5',
+  share: 'M8 9.500V2M5 4.500 8 1.500l3 3M4.500 7H3v7h10V7h-1.500',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 
