@@ -93,9 +93,9 @@ export type {
   SharedMessagesPage,
   SharedMessagesQuery,
   SharedResult,
-  ShareResult,
   Shares,
 } from './engine/shares.ts'
+export type { ShareResult } from './engine/share-thread.ts'
 export type { Share, ShareId, StoredShare } from './core/share.ts'
 export type {
   FinishedShare,

@@ -201,7 +201,15 @@ export interface Turn {
 /** All of a turn that has ended but where it stands, and what was said of it there: what a copy of it has (VR4). */
 export type TurnCopy = Omit<
   Turn,
-  'role' | 'id' | 'seq' | 'lastSeq' | 'createdAt' | 'versions' | 'feedback' | 'takeovers' | 'progress'
+  | 'role'
+  | 'id'
+  | 'seq'
+  | 'lastSeq'
+  | 'createdAt'
+  | 'versions'
+  | 'feedback'
+  | 'takeovers'
+  | 'progress'
 > & { readonly progress: Extract<TurnProgress, { readonly status: 'ended' }> }
 
 /** A message of a thread. */

@@ -7,7 +7,13 @@ import {
   longestComment,
 } from '../core/feedback.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type MessageId, parseMessageId, parseOwnerId, parseThreadId, type Seq } from '../core/ids.ts'
+import {
+  type MessageId,
+  parseMessageId,
+  parseOwnerId,
+  parseThreadId,
+  type Seq,
+} from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { FoundTurn } from '../store/store.ts'
@@ -82,7 +88,14 @@ export async function giveFeedback(
     const result = await engine.append({ threadId, events: [event], expectedSeq, turns: [turn] })
     switch (result.kind) {
       case 'appended': {
-        const told = { type: 'feedback-given', ownerId, threadId, turnId: turn.id, by, rating } as const
+        const told = {
+          type: 'feedback-given',
+          ownerId,
+          threadId,
+          turnId: turn.id,
+          by,
+          rating,
+        } as const
         engine.emit(Object.defineProperty(told, 'comment', { value: () => comment }))
         const feedback = foldFeedback(turn.feedback, said)?.find((each) => each.by === by) ?? null
         return { kind: 'given', messageId, feedback, seq: result.seq }

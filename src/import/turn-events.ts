@@ -76,9 +76,11 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
   )
   const endedAt = events.reduce((latest, event) => Math.max(latest, event.at), place.at)
   const ending = planTurnEnd(turn, old.ending ?? seeEnding(old, place), endedAt)
-  const said = (old.feedback ?? []).map(
-    (each): NewTurnEvent => ({ ...each, type: 'feedback-given', turnId: place.turnId }),
-  )
+  const said = (old.feedback ?? []).map((each): NewTurnEvent => ({
+    ...each,
+    type: 'feedback-given',
+    turnId: place.turnId,
+  }))
   return [...events, ...ending, ...said]
 }
 

@@ -2,7 +2,10 @@ import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { type AgentInfo, createAgentClient } from '../client/agent-client.ts'
 import type { ApiOptions } from '../client/api.ts'
 import type { ExternalStore } from '../client/external-store.ts'
-import { createSharedThreadClient, type SharedThreadClient } from '../client/shared-thread-client.ts'
+import {
+  createSharedThreadClient,
+  type SharedThreadClient,
+} from '../client/shared-thread-client.ts'
 import { createThreadClient } from '../client/thread-client.ts'
 import type { ThreadClient } from '../client/thread-snapshot.ts'
 import { createThreadListClient, type ThreadListClient } from '../client/thread-list-client.ts'

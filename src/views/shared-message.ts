@@ -87,10 +87,13 @@ function toSharedCall(call: Call): Call {
       decision:
         decision === undefined
           ? undefined
-          : withDefined({ kind: decision.kind, by: someone, at: decision.at, inputHash: '' }, {
-              feedback: decision.feedback,
-              automatic: decision.automatic,
-            }),
+          : withDefined(
+              { kind: decision.kind, by: someone, at: decision.at, inputHash: '' },
+              {
+                feedback: decision.feedback,
+                automatic: decision.automatic,
+              },
+            ),
       resolution: resolution && { kind: resolution.kind, by: someone, at: resolution.at },
     },
   )

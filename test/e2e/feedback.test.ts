@@ -37,7 +37,9 @@ describe.skipIf(!hasBrowser)('feedback, in a browser', () => {
       const { results } = (await answer.json()) as { results: { metadata?: object }[] }
       return results[0]?.metadata
     })
-    expect(said).toMatchObject({ feedback: [{ by: 'local', rating: 'down', comment: 'It rains.' }] })
+    expect(said).toMatchObject({
+      feedback: [{ by: 'local', rating: 'down', comment: 'It rains.' }],
+    })
 
     await page.reload()
     await page.locator('[aria-label="Bad answer"][aria-pressed=true]').waitFor()

@@ -47,8 +47,18 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
     await reader.getByText(/A shared conversation, as it was on/).waitFor()
     expect(await reader.getByText('Oslo').count()).toBe(0)
     expect(await reader.getByRole('textbox').count()).toBe(0)
-    for (const name of ['Send', 'Regenerate', 'Edit', 'Fork', 'Good answer', 'Share this conversation']) {
-      expect([name, await reader.getByRole('button', { name, exact: true }).count()]).toEqual([name, 0])
+    for (const name of [
+      'Send',
+      'Regenerate',
+      'Edit',
+      'Fork',
+      'Good answer',
+      'Share this conversation',
+    ]) {
+      expect([name, await reader.getByRole('button', { name, exact: true }).count()]).toEqual([
+        name,
+        0,
+      ])
     }
     // What was called can be looked at.
     await reader.locator('.hf-widget-toggle').first().click()
@@ -93,12 +103,17 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
     await reader.getByText('message number 89', { exact: true }).waitFor()
     const asked: string[] = []
     reader.on('request', (request) => asked.push(request.url()))
-    const list = reader.locator('.hf-scroll')
-    for (let scrolled = 0; scrolled < 60; scrolled++) {
-      await list.evaluate((element) => element.scrollTo({ top: 0 }))
-      if ((await reader.getByText('message number 0', { exact: true }).count()) > 0) break
-      await reader.waitForTimeout(50)
-    }
+    // Up again and again, as somebody does who wants the beginning.
+    await reader.evaluate(async () => {
+      const isThere = () =>
+        [...document.querySelectorAll('.hf-user-text')].some(
+          ({ textContent }) => textContent === 'message number 0',
+        )
+      while (!isThere()) {
+        document.querySelector('.hf-scroll')?.scrollTo({ top: 0 })
+        await new Promise(requestAnimationFrame)
+      }
+    })
     await reader.getByText('message number 0', { exact: true }).waitFor()
     expect(asked.filter((url) => url.includes('cursor=')).length).toBeGreaterThan(1)
     await reader.context().close()
@@ -107,14 +122,24 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
 })
 
 describe.skipIf(!hasBrowser)('sharing behind a token, in a browser', () => {
-  const app = startApp({ delayMs: 0, token: 'a-token-of-ours' } as never)
+  const token = 'a-token-of-ours'
+  const app = startApp({ delayMs: 0, env: { HOLDFAST_TOKEN: token } })
 
-  it('[FK5] nothing is offered where the server shares nothing', async () => {
+  it('[FK5] where the server shares nothing there is no button, and a link asks for no token', async () => {
     const context = await app.browser.newContext()
     const page = await context.newPage()
     await page.goto(`${app.server.url}/s/shr_${'a'.repeat(32)}`)
     await page.getByRole('alert').getByText('no longer shared').waitFor()
     expect(await page.getByLabel('The value of HOLDFAST_TOKEN').count()).toBe(0)
+    await page.goto(app.server.url)
+    await page.getByLabel('The value of HOLDFAST_TOKEN').fill(token)
+    await page.keyboard.press('Enter')
+    const composer = page.getByRole('textbox', { name: 'Message Holdfast…' })
+    await composer.fill('hello')
+    await composer.press('Enter')
+    await page.locator('.hf-turn[data-status=ended]').waitFor()
+    await page.getByRole('button', { name: 'Good answer' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Share this conversation' }).count()).toBe(0)
     await context.close()
   })
 })

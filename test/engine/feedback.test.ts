@@ -33,7 +33,9 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     })
     expect((await view).messages.at(-1)).toMatchObject({ feedback: [feedback] })
     const page = await holdfast.messages(threadId)
-    expect(page?.results[0]?.metadata).toEqual({ feedback: [{ ...feedback, at: expect.any(String) }] })
+    expect(page?.results[0]?.metadata).toEqual({
+      feedback: [{ ...feedback, at: expect.any(String) as string }],
+    })
     await fixture.ask('and then?')
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt)).not.toContain('other way round')
     expect(JSON.stringify(await holdfast.modelMessages(threadId))).not.toContain('other way')
@@ -60,7 +62,13 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     expect((await holdfast.messages(threadId))?.results[0]).not.toHaveProperty('metadata')
     const told = log.filter((event) => event.type === 'feedback-given')
     expect(told.map(({ by: who, rating }) => [who, rating])).toEqual([
-      ...[[by, 'up'], ['operator', 'down'], [by, 'up'], [by, null], ['operator', null]],
+      ...[
+        [by, 'up'],
+        ['operator', 'down'],
+        [by, 'up'],
+        [by, null],
+        ['operator', null],
+      ],
     ])
     expect(told[2]).toMatchObject({ ownerId: 'owner', threadId, turnId: id })
     // Words of people are content: a hook may ask for them, and a log that writes the event does not have them.
@@ -83,9 +91,8 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     let text = ''
     for await (const piece of holdfast.export({ threadId })) text += piece
     const target = memory()
-    await importThreads(target, readImport(toPieces(text)), { ownerId: 'ana' } as never)
-    const [thread] = (await target.listThreads({ ownerId: 'ana' as never, limit: 5, before: null }))
-      .threads
+    await importThreads(target, readImport(toPieces(text)), { ownerId: 'ana' })
+    const [thread] = (await target.listThreads({ ownerId: 'ana', limit: 5, before: null })).threads
     const imported = await target.readPage({
       ...{ threadId: thread?.id ?? '', limit: 5, before: null },
       ...{ live: 'include', results: 'full' },
@@ -116,18 +123,29 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     letGo()
     await holdfast.settled()
     expect(await holdfast.giveFeedback(turnId, up)).toMatchObject({ kind: 'given' })
-    expect(await holdfast.giveFeedback('mine', { ...up, threadId })).toEqual({ kind: 'not-an-answer' })
+    expect(await holdfast.giveFeedback('mine', { ...up, threadId })).toEqual({
+      kind: 'not-an-answer',
+    })
     for (const scope of [{ ownerId: 'ben' }, { threadId: 'another' }]) {
-      expect(await holdfast.giveFeedback(turnId, { ...up, ...scope })).toEqual({ kind: 'no-message' })
+      expect(await holdfast.giveFeedback(turnId, { ...up, ...scope })).toEqual({
+        kind: 'no-message',
+      })
     }
     expect(await holdfast.giveFeedback('nowhere', up)).toEqual({ kind: 'no-message' })
     for (const bad of [
-      ...[{ rating: 'good' }, { rating: undefined }, { comment: 'x'.repeat(2_001) }, { comment: 1 }],
+      ...[
+        { rating: 'good' },
+        { rating: undefined },
+        { comment: 'x'.repeat(2_001) },
+        { comment: 1 },
+      ],
       { rating: null, comment: 'why' },
     ]) {
-      await expect(holdfast.giveFeedback(turnId, { ...up, ...bad } as never)).rejects.toMatchObject({
-        code: 'bad-request',
-      })
+      await expect(holdfast.giveFeedback(turnId, { ...up, ...bad } as never)).rejects.toMatchObject(
+        {
+          code: 'bad-request',
+        },
+      )
     }
     await expect(holdfast.giveFeedback(turnId, { ...up, by: '' })).rejects.toMatchObject({
       code: 'bad-id',

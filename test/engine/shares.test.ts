@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { tool } from 'ai'
-import { type Holdfast, memory, type Store, type ThreadId } from 'holdfast'
+import { type Holdfast, memory, type Store } from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -49,16 +49,20 @@ const edit = async ({ holdfast, threadId }: Fixture, replaces: string, text: str
 describe.each(Object.entries(stores))('shares on %s', (_, open) => {
   it('[FK5] shows what was shown when it was made, in pages, and nothing of its owner', async () => {
     const script: Script = ({ index }) =>
-      index === 0
-        ? [{ call: 'echo', input: { value: 'given' } }]
-        : [{ text: `answer ${index}` }]
+      index === 0 ? [{ call: 'echo', input: { value: 'given' } }] : [{ text: `answer ${index}` }]
     const fixture = await createFixture(script, { store: open(), tools: { echo } })
     const { holdfast, threadId } = fixture
     const message = { id: 'mine', parts: [{ type: 'text', text: 'question' }] as const }
-    await holdfast.send({ threadId, message: { ...message, metadata: { secret: 'of the client' } } })
+    await holdfast.send({
+      threadId,
+      message: { ...message, metadata: { secret: 'of the client' } },
+    })
     await holdfast.settled()
     await fixture.ask('and then?')
-    await holdfast.threads.update(threadId, { title: 'A title', metadata: { secret: 'of the host' } })
+    await holdfast.threads.update(threadId, {
+      title: 'A title',
+      metadata: { secret: 'of the host' },
+    })
     const { id: last } = await fixture.last()
     await holdfast.giveFeedback(last, { by: 'owner', rating: 'down', comment: 'secret words' })
     const result = await holdfast.shares.create(threadId)
@@ -114,13 +118,17 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
       'another title': () => holdfast.threads.update(threadId, { title: 'later title' }),
       'a call and its result': () => fixture.ask('call the tool, later'),
       'a posted message': () =>
-        holdfast.post(threadId, { id: 'posted', role: 'user', parts: [{ type: 'text', text: 'later post' }] }),
+        holdfast.post(threadId, {
+          id: 'posted',
+          role: 'user',
+          parts: [{ type: 'text', text: 'later post' }],
+        }),
       'a fork': () => holdfast.threads.fork(threadId, { title: 'later fork' }),
       metadata: () => holdfast.threads.update(threadId, { metadata: { note: 'later note' } }),
     }
     for (const [what, change] of Object.entries(changes)) {
       await change()
-      expect(await readAll(holdfast, id), what).toBe(before)
+      expect([what, await readAll(holdfast, id)]).toEqual([what, before])
     }
     expect(before).not.toContain('later')
     const newer = await readAll(holdfast, await share(fixture))
@@ -132,7 +140,8 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
     const { opened, open: letGo } = gate()
     const slow = { ...echo, execute: () => opened.then(() => 'late result') }
     const fixture = await createFixture(
-      ({ index }) => (index === 1 ? [{ call: 'slow', input: { value: 1 } }] : [{ text: `answer ${index}` }]),
+      ({ index }) =>
+        index === 1 ? [{ call: 'slow', input: { value: 1 } }] : [{ text: `answer ${index}` }],
       { store: open(), tools: { slow }, maxSteps: 1 },
     )
     const { holdfast, threadId } = fixture
@@ -160,7 +169,9 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
     expect(await holdfast.shares.create(threadId)).toEqual({ kind: 'nothing-to-share' })
     expect(await holdfast.shares.create('nowhere')).toEqual({ kind: 'no-thread' })
     await fixture.ask('question')
-    expect(await holdfast.shares.create(threadId, { ownerId: 'ben' })).toEqual({ kind: 'no-thread' })
+    expect(await holdfast.shares.create(threadId, { ownerId: 'ben' })).toEqual({
+      kind: 'no-thread',
+    })
     const [revoked, deleted] = [await share(fixture), await share(fixture)]
     expect(await holdfast.shares.revoke(threadId, revoked, { ownerId: 'ben' })).toBe(false)
     expect(await holdfast.shares.revoke('another', revoked)).toBe(false)
@@ -225,7 +236,7 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
     const say = async (url: string, inOutput: string) => {
       named = inOutput
       await holdfast.send({
-        threadId: threadId as ThreadId,
+        threadId,
         message: {
           id: randomUUID(),
           parts: [{ type: 'file', mediaType: 'text/plain', url }],

@@ -42,7 +42,7 @@ const share = async ({ url }: ChatServer, thread: string, who = 'ana') => {
 
 const errorOf = async (response: Response) => ({
   status: response.status,
-  body: await response.json(),
+  body: (await response.json()) as unknown,
 })
 
 const noLink = {
@@ -79,14 +79,16 @@ it('[FK5] a link is made by the owner, read by everybody without signing in, lis
   })
   const first = (await page.json()) as { nextCursor: string; results: unknown[] }
   expect(first).toEqual({
-    ...{ title: 'hello', sharedAt: made.createdAt, hasMore: true, nextCursor: expect.any(String) },
+    ...{
+      title: 'hello',
+      sharedAt: made.createdAt,
+      hasMore: true,
+      nextCursor: expect.any(String) as string,
+    },
     results: [
       {
-        ...{ id: expect.any(String), role: 'assistant' },
-        parts: [
-          { type: 'step-start' },
-          { type: 'text', text: 'You said: hello', state: 'done' },
-        ],
+        ...{ id: expect.any(String) as string, role: 'assistant' },
+        parts: [{ type: 'step-start' }, { type: 'text', text: 'You said: hello', state: 'done' }],
       },
     ],
   })
@@ -101,7 +103,11 @@ it('[FK5] a link is made by the owner, read by everybody without signing in, lis
   const list = await fetch(`${server.url}/api/threads/${thread}/shares`, { headers: as('ana') })
   expect(await list.json()).toEqual({ results: [made], nextCursor: null, hasMore: false })
   for (const [method, path] of [
-    ...[['POST', ''], ['GET', ''], ['DELETE', `/${made.id}`]],
+    ...[
+      ['POST', ''],
+      ['GET', ''],
+      ['DELETE', `/${made.id}`],
+    ],
   ] as const) {
     const address = `${server.url}/api/threads/${thread}/shares${path}`
     expect((await fetch(address, { method, headers: as('ben') })).status).toBe(404)
@@ -147,7 +153,11 @@ it('[FK5] what was revoked, deleted, never made, malformed or switched off is to
 it('[FK5] a thread without anything said, or with too many links, is refused clearly', async () => {
   const server = await startChatServer(answering, { handler: { ...people, sharing: true } })
   const created = await fetch(`${server.url}/api/threads`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...as('ana') }, body: '{}' },
+    ...{
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...as('ana') },
+      body: '{}',
+    },
   })
   const { id } = (await created.json()) as { id: string }
   expect(await share(server, id)).toMatchObject({
@@ -224,10 +234,16 @@ it('[FK5] files and large results come through the link, only those, and are kep
   expect((await fetch(`${server.url}${url}`)).status).toBe(401)
   const [, href = ''] = /"href":"([^"]+)"/.exec(page) ?? []
   expect(href).toMatch(/^\/chat\/api\/shares\//)
-  const result = await (await fetch(`${server.url}${href}`)).json()
+  const result: unknown = await (await fetch(`${server.url}${href}`)).json()
   expect(result).toMatchObject({ name: 'large', result: 'x'.repeat(20_000) })
   expect(Object.keys(result as object)).toEqual(['id', 'name', 'result'])
-  for (const query of ['?limit=0', '?limit=201', '?cursor=zz', '?format=html', '?limit=1&limit=2']) {
+  for (const query of [
+    '?limit=0',
+    '?limit=201',
+    '?cursor=zz',
+    '?format=html',
+    '?limit=1&limit=2',
+  ]) {
     expect((await fetch(`${server.url}${made.url}${query}`)).status).toBe(400)
   }
   const post = await fetch(`${server.url}${made.url}`, { method: 'POST' })

@@ -19,7 +19,9 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
     setBusy(true)
     setError(null)
     work()
-      .catch((thrown: unknown) => setError(thrown instanceof Error ? thrown.message : String(thrown)))
+      .catch((thrown: unknown) =>
+        setError(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
       .finally(() => setBusy(false))
   }
   const read = async () => setLinks(await shares.list())
@@ -39,7 +41,12 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
   if (!sharing) return null
   return (
     <>
-      <button type="button" className="app-share-open" aria-label="Share this conversation" onClick={open}>
+      <button
+        type="button"
+        className="app-share-open"
+        aria-label="Share this conversation"
+        onClick={open}
+      >
         <Icon name="share" />
         <span>Share</span>
       </button>
@@ -51,7 +58,8 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
           </button>
         </header>
         <p>
-          Whoever has the link can read what is here now, without signing in. What is said, edited or rated later is not shown.
+          Whoever has the link can read what is here now, without signing in. What is said, edited
+          or rated later is not shown.
         </p>
         <button
           type="button"
@@ -71,7 +79,12 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
           {links !== null && links.length === 0 && <p>There is no link to this conversation.</p>}
           <ul className="app-tools app-links">
             {links?.map((link) => (
-              <LinkLine key={link.id} link={link} isBusy={isBusy} onRevoke={() => run(() => revoke(link.id))} />
+              <LinkLine
+                key={link.id}
+                link={link}
+                isBusy={isBusy}
+                onRevoke={() => run(() => revoke(link.id))}
+              />
             ))}
           </ul>
         </section>

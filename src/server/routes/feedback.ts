@@ -32,7 +32,11 @@ export function feedbackRoutes({ holdfast, limits }: ServerContext): readonly Ro
         switch (result.kind) {
           case 'given': {
             const { feedback, seq } = result
-            return Response.json({ messageId, feedback: feedback && projectFeedback(feedback), seq })
+            return Response.json({
+              messageId,
+              feedback: feedback && projectFeedback(feedback),
+              seq,
+            })
           }
           case 'run-active':
             throw runActive(result.turnId)

@@ -5,7 +5,14 @@ import { pageFormats } from '../../engine/message-page.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
-import { findThread, oneOf, orNotFound, parameter, type ServerContext, threadOf } from '../context.ts'
+import {
+  findThread,
+  oneOf,
+  orNotFound,
+  parameter,
+  type ServerContext,
+  threadOf,
+} from '../context.ts'
 import { notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'

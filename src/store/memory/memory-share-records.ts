@@ -22,7 +22,9 @@ export function createMemoryShareRecords(
 ): MemoryShareRecords {
   const shares = new Map<ShareId, MemoryShare>()
   /** A link of a thread that was deleted is none, whatever stands there now. */
-  const find = (id: ShareId): { readonly share: MemoryShare; readonly thread: MemoryThread } | null => {
+  const find = (
+    id: ShareId,
+  ): { readonly share: MemoryShare; readonly thread: MemoryThread } | null => {
     const share = shares.get(id)
     const thread = share && threads.get(share.threadId)
     if (share === undefined || thread?.head.incarnation !== share.incarnation) return null

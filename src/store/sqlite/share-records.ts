@@ -90,7 +90,8 @@ export function createSqliteShareRecords({
         }
         return { texts, hasMore: false }
       }),
-    list: (threadId) => read(({ shares }) => shares.listShares.all(threadId).map((row) => ({ ...row }))),
+    list: (threadId) =>
+      read(({ shares }) => shares.listShares.all(threadId).map((row) => ({ ...row }))),
     remove: (threadId, id) =>
       write(({ shares }) => {
         const isThere = Number(shares.deleteShare.run({ id, threadId }).changes) > 0

@@ -35,9 +35,7 @@ export const feedbackRules: readonly HttpRule[] = [
       assert.deepEqual(said, { by, rating: 'down', comment })
       assert.equal(Number.isNaN(Date.parse(at ?? '')), false)
       const page = await readMessages(client, threadId)
-      assert.deepEqual(feedbackIn(page.results[0]), [
-        { ...said, at },
-      ])
+      assert.deepEqual(feedbackIn(page.results[0]), [{ ...said, at }])
       assert.equal(page.seq, down.body.seq)
       const up = await give(client, messageId, { rating: 'up', threadId })
       assert.equal(up.body.feedback?.rating, 'up')
@@ -54,7 +52,8 @@ export const feedbackRules: readonly HttpRule[] = [
   },
   {
     id: 'FK4',
-    claim: 'refuses feedback that is malformed, on what is no answer, on another’s and while it is made',
+    claim:
+      'refuses feedback that is malformed, on what is no answer, on another’s and while it is made',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')

@@ -34,7 +34,15 @@ async function readTurn(store: Store): Promise<Turn> {
   return found.turn
 }
 
-const answered = [say('hello'), started(), ...text('hi'), recorded(), begun(), succeeded('yes'), ended()]
+const answered = [
+  say('hello'),
+  started(),
+  ...text('hi'),
+  recorded(),
+  begun(),
+  succeeded('yes'),
+  ended(),
+]
 
 export const feedbackRules: readonly StoreRule[] = [
   {

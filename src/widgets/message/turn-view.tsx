@@ -28,12 +28,7 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps):
       {progress.status === 'ended' && (
         <>
           <TurnEndingNote messageId={turn.id} ending={progress.ending} isLast={isLast} />
-          <TurnActions
-            turn={turn}
-            answer={answerOf(turn)}
-            isLast={isLast}
-            onEffects={setEffects}
-          />
+          <TurnActions turn={turn} answer={answerOf(turn)} isLast={isLast} onEffects={setEffects} />
           {!isReadOnly && <TurnModel turn={turn} />}
         </>
       )}
