@@ -441,6 +441,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const { id } = await api.post<{ readonly id: string }>(`${base}/fork`, body)
       return { threadId: id }
     },
+    async giveFeedback(messageId, feedback) {
+      const path = `/api/messages/${encodeURIComponent(messageId)}/feedback`
+      await api.post(path, { ...feedback, threadId })
+    },
     continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)

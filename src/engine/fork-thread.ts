@@ -136,7 +136,7 @@ async function readPath(
 }
 
 /** Whether anything was hidden or shown after a seq. What is only added stands behind all that was read. */
-async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
+export async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
   for (let after = seq; ;) {
     const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
     if (read === null) return true

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-sql.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 /** The steps of a plan, as SQLite words them. */
@@ -28,7 +29,7 @@ const wholeThreadByDesign = [
 const isScan = (step: string) => step.startsWith('SCAN') && step !== 'SCAN CONSTANT ROW'
 
 describe('[PG6] no query goes over a whole table', () => {
-  for (const [name, sql] of Object.entries(ledgerSql)) {
+  for (const [name, sql] of Object.entries({ ...ledgerSql, ...shareSql })) {
     it(`[PG6] ${name}`, () => {
       const plan = readPlan(createFile(), sql)
       expect(plan.filter(isScan)).toEqual(

@@ -28,6 +28,7 @@ import {
 } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
+import { deleteSharesStatement } from './share-records.ts'
 import { type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
 
@@ -183,6 +184,7 @@ export function createThreadStatements(schema: string) {
         statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
       ),
       releaseFilesStatement(schema),
+      deleteSharesStatement(schema),
     ],
     requestStop: statement(
       'request-stop',

@@ -10,6 +10,7 @@ import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
 import { prepareSearchStatements } from './search-index.ts'
+import { prepareShareStatements } from './share-records.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -23,7 +24,7 @@ export interface Statement<Params extends readonly SQLInputValue[] | NamedParams
     readonly lastInsertRowid: number | bigint
   }
 }
-type NamedParams = Readonly<Record<string, SQLInputValue>>
+export type NamedParams = Readonly<Record<string, SQLInputValue>>
 type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
 
 type InThread = [thread: ThreadKey]
@@ -41,6 +42,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
   return {
     search: prepareSearchStatements(db),
+    shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),

@@ -29,6 +29,7 @@ import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
 import { hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
+import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -164,6 +165,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const deleted = await write((statements) => {
         const thread = statements.readKey.get(id)?.thread
         if (thread === undefined) return null
+        deleteThreadShares(statements.shares, id)
         return { messages: hideThread(statements, thread, createCounter(statements)()) }
       })
       if (deleted === null) return null
@@ -209,6 +211,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     search: createSqliteSearch({ read, write }),
+    shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId, only) {
