@@ -8,6 +8,7 @@ import { inputQueue } from './0010-input-queue.ts'
 import { versions } from './0011-versions.ts'
 import { files } from './0012-files.ts'
 import { search } from './0013-search.ts'
+import { repairRecord } from './0016-repair-record.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -22,4 +23,5 @@ export const allMigrations: readonly Migration[] = [
   versions,
   files,
   search,
+  repairRecord,
 ]
