@@ -4,7 +4,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import { apiRules } from './api.ts'
 import { chatTransportRules, createChatTransport } from './chat-transport.ts'
 import { createThreadClient, threadClientRules } from './thread-client.ts'
-import { createThreadListClient } from './thread-list-client.ts'
+import { createThreadListClient, listRules } from './thread-list-client.ts'
 import { createToolCallsClient, toolCallsClientRules } from './tool-calls-client.ts'
 
 const thread = () => createThreadClient({ threadId: 'a' })
@@ -17,7 +17,7 @@ const doors: readonly Door[] = [
     threadClientRules,
     (change) => createThreadClient({ threadId: 'a', ...change }),
   ],
-  ['createThreadListClient', apiRules, (change) => createThreadListClient(change)],
+  ['createThreadListClient', listRules, (change) => createThreadListClient(change)],
   [
     'createToolCallsClient',
     toolCallsClientRules,
