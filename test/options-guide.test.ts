@@ -7,7 +7,13 @@ import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
 import { fileRules } from '../src/engine/file-options.ts'
 import { s3Rules } from '../src/files/s3/s3-files.ts'
-import { agentRules, engineRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
+import {
+  agentRules,
+  engineRules,
+  policyRules,
+  settingRules,
+  titleRules,
+} from '../src/engine/option-rules.ts'
 import { recordContinueRules, recordMessageRules } from '../src/engine/record-request.ts'
 import { recordingResponseRules } from '../src/engine/recording-response.ts'
 import { memoryRules } from '../src/store/memory/memory-store.ts'
@@ -21,6 +27,7 @@ const ownOfAgent = Object.fromEntries(
 
 const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   createHoldfast: engineRules,
+  title: titleRules,
   files: fileRules,
   s3Files: s3Rules,
   agent: ownOfAgent,

@@ -5,7 +5,7 @@ import { apiRules } from './api.ts'
 import { chatTransportRules, createChatTransport } from './chat-transport.ts'
 import { createThreadClient } from './thread-client.ts'
 import { threadClientRules } from './thread-client-options.ts'
-import { createThreadListClient } from './thread-list-client.ts'
+import { createThreadListClient, listRules } from './thread-list-client.ts'
 import { createToolCallsClient, toolCallsClientRules } from './tool-calls-client.ts'
 
 const thread = () => createThreadClient({ threadId: 'a' })
@@ -18,7 +18,7 @@ const doors: readonly Door[] = [
     threadClientRules,
     (change) => createThreadClient({ threadId: 'a', ...change }),
   ],
-  ['createThreadListClient', apiRules, (change) => createThreadListClient(change)],
+  ['createThreadListClient', listRules, (change) => createThreadListClient(change)],
   [
     'createToolCallsClient',
     toolCallsClientRules,
