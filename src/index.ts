@@ -73,6 +73,7 @@ export type {
   ToolResolution,
 } from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
+export type { TitleOptions } from './engine/titles.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'
@@ -130,7 +131,7 @@ export {
 export type { ImportItem } from './transfer/import-item.ts'
 export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
 export { importThreads, type ImportOptions } from './transfer/import-threads.ts'
-export { readImport } from './transfer/read-import.ts'
+export { readImport, type ReadOptions } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type { LeaseUse } from './store/lease.ts'
 export {

@@ -12,7 +12,9 @@ export interface ThreadHeaderProps {
 }
 
 export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): ReactNode {
-  const { title, messages, status, connection, forkedFrom } = useThread(threadId, { isNew })
+  const { title, messages, status, connection, archived, forkedFrom } = useThread(threadId, {
+    isNew,
+  })
   const isMissing = connection.status === 'refused' && messages.length === 0
   const nameless = isNew ? 'New chat' : status === 'loading' ? 'Loading…' : 'Untitled'
   return (
@@ -23,6 +25,12 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       <h1>
         <bdi>{title === '' ? (isMissing ? 'Not found' : nameless) : title}</bdi>
       </h1>
+      {archived && (
+        <p className="app-archived">
+          <Icon name="archive" />
+          Archived
+        </p>
+      )}
       {forkedFrom !== undefined && (
         <a
           className="app-forked"

@@ -80,6 +80,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   })
   const tools = engine.tools === undefined ? own : undefined
   const holdfast = createHoldfast({
+    title: {},
     ...tools,
     ...engine,
     ...(model === undefined ? {} : { model }),

@@ -18,7 +18,10 @@ export { createThreadClient, type ThreadClientOptions } from './thread-client.ts
 export {
   createThreadListClient,
   type ThreadItem,
+  type ThreadItemChange,
   type ThreadListClient,
+  type ThreadListClientOptions,
+  type ThreadListFilter,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
 export {

@@ -61,7 +61,7 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
     {
       ...{ threadId: shareId, status: 'loading', title: '', messages: [], pending: [], queue: [] },
       ...{ hasOlder: false, isLoadingOlder: false, isRunning: false, isSavingInterrupted: false },
-      ...{ connection: { status: 'idle' }, choices: null },
+      ...{ connection: { status: 'idle' }, choices: null, pinned: false, archived: false },
     },
     () => {
       const controller = new AbortController()

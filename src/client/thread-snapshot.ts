@@ -27,6 +27,10 @@ export interface ThreadSnapshot {
   readonly status: 'loading' | 'ready'
   /** Empty as long as nobody and nothing has given it one. */
   readonly title: string
+  /** Kept at hand (FK2). False until it has been read. */
+  readonly pinned: boolean
+  /** Put away, until somebody writes in it (FK2). False until it has been read. */
+  readonly archived: boolean
   /** Where it was forked from (VR4). Absent: it was not, or this has not been read yet. */
   readonly forkedFrom?: ForkOrigin
   /** What has been loaded, oldest first. The same object as before where nothing changed. */

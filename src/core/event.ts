@@ -183,7 +183,16 @@ export type ThreadEventBody =
    * them has to read the thread anew.
    */
   | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
-  | { readonly type: 'thread-renamed'; readonly title: string }
+  /** `by` is absent where a person or the host gave the title. A model's says what making it used (FK3). */
+  | {
+      readonly type: 'thread-renamed'
+      readonly title: string
+      readonly by?: 'model'
+      readonly model?: string
+      readonly usage?: Usage
+    }
+  /** What is absent stays as it is. A message that is added later takes the thread out of the archive (FK2). */
+  | { readonly type: 'thread-flagged'; readonly pinned?: boolean; readonly archived?: boolean }
   /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
   | { readonly type: 'input-queued'; readonly input: NewInput }
   /** Other parts, or another place: before an input that waits too, or with null at the end. */

@@ -128,7 +128,8 @@ export interface TurnError {
 
 /** Which limit an answer reached: of characters of text, of a call's arguments or of files, or of calls or parts. */
 export interface AnswerLimit {
-  readonly what: 'text' | 'arguments' | 'files' | 'calls' | 'parts'
+  /** `turn`: everything in it together. */
+  readonly what: 'text' | 'arguments' | 'files' | 'calls' | 'parts' | 'turn'
   readonly most: number
 }
 

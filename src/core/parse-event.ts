@@ -67,6 +67,7 @@ const outcome: Check = (value) =>
   (value.state === 'succeeded' ? output(value.output) : string(value.cause)) &&
   (value.state !== 'failed' || (string(value.error) && optional(string)(value.modelError)))
 
+const boolean: Check = (value) => typeof value === 'boolean'
 const place: Check = (value) => index(value) && value !== 0
 const listOf =
   (check: Check): Check =>
@@ -108,7 +109,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     callId: string,
     name: string,
     input: present,
-    isPartial: (value) => typeof value === 'boolean',
+    isPartial: boolean,
   },
   'call-approval-requested': {
     callId: string,
@@ -159,7 +160,13 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   },
   'messages-retired': { messageIds: list, kept },
   'messages-shown': { places: listOf(place) },
-  'thread-renamed': { title: string },
+  'thread-renamed': {
+    title: string,
+    by: optional(oneOf('model')),
+    model: optional(string),
+    usage: optional(object),
+  },
+  'thread-flagged': { pinned: optional(boolean), archived: optional(boolean) },
   'input-queued': {
     input: (value) =>
       isJsonObject(value) &&

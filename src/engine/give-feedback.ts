@@ -18,6 +18,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { FoundTurn } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { takeOver } from './recover.ts'
 import type { ThreadScope } from './thread-scope.ts'
@@ -68,7 +69,7 @@ export async function giveFeedback(
   if (rating === null && comment !== undefined) {
     throw badRequest('A comment goes with a rating, up or down.')
   }
-  return retryWhileStale(async (): Promise<FeedbackResult | 'stale'> => {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<FeedbackResult | 'stale'> => {
     const found = await findAnswer(engine, messageId, given)
     if (!('turn' in found)) return found
     const { turn, threadId, ownerId, seq: expectedSeq } = found

@@ -100,10 +100,18 @@ export type LifecycleEvent<Context = unknown> =
     }
   /** A second end of a call, or one of a call that is not there. The first end stands (CL2). */
   | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn<Context>)
+  /** A model made a title for the thread (FK3). `isStored` is false where somebody had named it by then. */
+  | ({
+      readonly type: 'title-made'
+      readonly modelId: string
+      readonly isStored: boolean
+      readonly usage?: Usage
+      readonly ms: number
+    } & OfTurn<Context>)
   /** A call that a dead process had started: nobody knows how it ended. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
-   * A tool, a policy or a model failed. `message` and `error` are the reason, and may hold what clients are not told;
+   * A tool, a policy or a model failed, or no title could be made (FK3: nobody else is told of that). `message` and `error` are the reason, and may hold what clients are not told;
    * what they read has the `errorId` (HT6).
    */
   | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)

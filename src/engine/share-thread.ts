@@ -9,6 +9,7 @@ import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { ShareRecords } from '../store/share-records.ts'
 import type { Page } from '../store/store.ts'
 import { toSharedMessage } from '../views/shared-message.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { hasSwitched } from './fork-thread.ts'
 import { findThread, type ThreadScope } from './thread-scope.ts'
@@ -37,7 +38,7 @@ export async function shareThread(
 ): Promise<ShareResult> {
   let attempts = 0
   const attempt = () => tryToShare(engine, records, threadId, scope, ++attempts === mostAttempts)
-  const result = await attemptWhileStale(attempt, mostAttempts)
+  const result = await attemptWhileStale(pauseOf(engine.clock), attempt, mostAttempts)
   if (result !== 'stale') return result
   throw new HoldfastError('store-failed', 'The thread changed too often to be shared.')
 }

@@ -214,6 +214,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
       case 'feedback-given':
       case 'recovery-failed':
       case 'failed':
+      case 'title-made':
         return
       case 'turn-started':
         return onTurnStarted(event)

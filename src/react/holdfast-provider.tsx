@@ -8,7 +8,8 @@ import {
 } from '../client/shared-thread-client.ts'
 import { createThreadClient } from '../client/thread-client.ts'
 import type { ThreadClient } from '../client/thread-snapshot.ts'
-import { createThreadListClient, type ThreadListClient } from '../client/thread-list-client.ts'
+import type { ThreadListClient, ThreadListFilter } from '../client/thread-list-client.ts'
+import { createThreadLists } from './thread-lists.ts'
 import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-calls-client.ts'
 
 /** The clients of one page. A thread has one client however many components show it. */
@@ -19,6 +20,13 @@ export interface Clients {
   readonly agent: ExternalStore<AgentInfo>
   /** The list of threads. */
   readonly threads: ThreadListClient
+  /**
+   * Another list, of the archive or of what is pinned; the same one each time. What is changed or removed in one list is seen in
+   * the others.
+   *
+   * @default filter none: `threads`
+   */
+  threadList(filter?: ThreadListFilter): ThreadListClient
   /**
    * The client of a thread, the same one each time. `isNew`: the thread begins with its first message; this
    * counts only for whoever asks first.
@@ -82,10 +90,12 @@ function createClients(api: ApiOptions): Clients {
   const messages = createKeeper<ExternalStore<ToolCallsSnapshot>>(mostMessages)
   const thread = (id: string, isNew = false) =>
     threads(id, () => createThreadClient({ ...api, threadId: id, isNew }))
+  const threadList = createThreadLists(api)
   return {
     api,
     agent: createAgentClient(api),
-    threads: createThreadListClient(api),
+    threads: threadList(),
+    threadList,
     thread,
     shared: (id) => shared(id, () => createSharedThreadClient({ ...api, shareId: id })),
     toolCalls: (messageId, include) =>

@@ -87,6 +87,12 @@ export interface Limits {
    */
   readonly importBytes: number
   /**
+   * Of one message of an import, or one line of JSONL, as characters of JSON. What is longer is in the report as failed; the
+   * rest is imported.
+   * @default 8_388_608
+   */
+  readonly importMessageChars: number
+  /**
    * Of a user message.
    * @default 200_000
    */
@@ -122,6 +128,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
   importBytes: 67_108_864,
+  importMessageChars: 8_388_608,
   textChars: 200_000,
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
@@ -136,6 +143,6 @@ export interface RequestRecord {
   readonly route: string
   readonly status: number
   readonly ms: number
-  /** Only for a 5xx. */
+  /** Of a 5xx, and of a request that was refused because the host's own code threw. */
   readonly error?: unknown
 }

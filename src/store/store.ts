@@ -157,6 +157,8 @@ export interface NewThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** See `ThreadToCreate`. */
+  readonly isPlaceholder?: true
   /** Default: none. */
   readonly metadata?: JsonObject
   readonly at: number
@@ -183,6 +185,15 @@ export interface ThreadListQuery {
   readonly limit: number
   /** The `activity` of the last thread of the page before. */
   readonly before: number | null
+  /** @default all there are */
+  readonly filter?: ThreadFilter
+}
+/** Which threads of an owner (FK2). A page of them costs what it has, however many others there are. */
+export interface ThreadFilter {
+  /** Those in the archive, or those that are not. */
+  readonly archived: boolean
+  /** Of those, the pinned ones. @default pinned or not */
+  readonly pinned?: true
 }
 export interface ThreadList {
   readonly threads: readonly ListedThread[]

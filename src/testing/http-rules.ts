@@ -7,6 +7,7 @@ import { eventRules } from './http-rules/event-rules.ts'
 import { feedbackRules } from './http-rules/feedback-rules.ts'
 import type { HttpRule } from './http-rules/http-rule.ts'
 import { importRules } from './http-rules/import-rules.ts'
+import { keepRules } from './http-rules/keep-rules.ts'
 import { messageRules } from './http-rules/message-rules.ts'
 import { originRules } from './http-rules/origin-rules.ts'
 import { ownerRules } from './http-rules/owner-rules.ts'
@@ -23,6 +24,7 @@ import { versionRules } from './http-rules/version-rules.ts'
 export const httpRules: readonly HttpRule[] = [
   ...aboutRules,
   ...threadRules,
+  ...keepRules,
   ...messageRules,
   ...eventRules,
   ...toolCallRules,

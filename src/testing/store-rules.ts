@@ -6,6 +6,7 @@ import { changeRules } from './store-rules/change-rules.ts'
 import { feedbackRules } from './store-rules/feedback-rules.ts'
 import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
+import { keepRules } from './store-rules/keep-rules.ts'
 import { lazyRules } from './store-rules/lazy-rules.ts'
 import { leaseRules } from './store-rules/lease-rules.ts'
 import { lifecycleRules } from './store-rules/lifecycle-rules.ts'
@@ -51,6 +52,7 @@ export const storeRules: readonly StoreRule[] = [
   ...historyRules,
   ...watchRules,
   ...fileRules,
+  ...keepRules,
   ...feedbackRules,
   ...shareRules,
 ]

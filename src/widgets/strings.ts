@@ -8,6 +8,10 @@ export interface Strings {
   readonly thinking: string
   /** The line of a turn while a tool runs; `tool` is its title. */
   readonly working: (tool: string) => string
+  /** How far a tool is; without a total it has only counted. A total of 1 or 100 means a percentage. */
+  readonly progress: (done: number, total: number | undefined) => string
+  /** For how long a tool has been running, by the second. */
+  readonly runningFor: (ms: number) => string
   /** The line of a turn whose calls succeeded. */
   readonly used: (count: number) => string
   /** The line of a turn in which calls failed. */
@@ -20,6 +24,8 @@ export interface Strings {
   readonly waiting: string
   /** The line of a turn with a call whose outcome nobody knows. */
   readonly unknown: string
+  /** The line that stands for many calls that have ended; how many of them ended how. */
+  readonly callGroup: (counts: readonly (readonly [state: CallState, count: number])[]) => string
   /** Opens the arguments of a call. */
   readonly arguments: string
   /** Opens the result of a call. */

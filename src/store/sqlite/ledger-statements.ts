@@ -36,6 +36,14 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
+    listByArchive: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listByArchive),
+    listPinned: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listPinned),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
     raiseCounter: prepare<[least: number]>(sql.raiseCounter),
@@ -56,11 +64,16 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       until: number | null
       incarnation: string
       mark: string
+      titleNote: string | null
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
-    deleteMessages: prepare<InThread>(sql.deleteMessages),
-    deleteEvents: prepare<InThread>(sql.deleteEvents),
-    deleteCalls: prepare<InThread>(sql.deleteCalls),
+    insertHidden: prepare<{ thread: ThreadKey; id: string; counter: number }>(sql.insertHidden),
+    findHidden: prepare<[], { thread: ThreadKey }>(sql.findHidden),
+    countMessages: prepare<InThread, { count: number }>(sql.countMessages),
+    deleteSomeMessages: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeMessages),
+    deleteSomeEvents: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeEvents),
+    deleteSomeCalls: prepare<InThread>(sql.deleteSomeCalls),
+    deleteHidden: prepare<InThread>(sql.deleteHidden),
     deleteMessagesFrom: prepare<[...InThread, Seq]>(sql.deleteMessagesFrom),
     deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
     deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),
@@ -78,7 +91,10 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       stopFence: number | null
       mark: string | null
     }>(sql.changeThread),
-    renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    renameThread: prepare<[title: string, note: string | null, ...InThread]>(sql.renameThread),
+    setFlags: prepare<{ thread: ThreadKey; pinned: number | null; archived: number | null }>(
+      sql.setFlags,
+    ),
     setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
     setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 
