@@ -28,6 +28,7 @@ export type IconName =
   | 'fork'
   | 'attach'
   | 'file'
+  | 'steer'
 
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
 const paths: Readonly<Record<IconName, string>> = {
@@ -59,6 +60,7 @@ const paths: Readonly<Record<IconName, string>> = {
   attach:
     'M12.500 7.200 8 11.700a3 3 0 0 1-4.200-4.200l5.300-5.300a2 2 0 0 1 2.800 2.800L6.600 10.300a1 1 0 0 1-1.400-1.400l4.500-4.500',
   file: 'M4 1.800h5l3 3v9.400H4zM9 1.800v3h3',
+  steer: 'M3 2.500V7a3 3 0 0 0 3 3h7M9.500 6.500 13 10l-3.500 3.500',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 
