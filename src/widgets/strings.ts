@@ -172,6 +172,20 @@ export interface Strings {
   readonly staysDone: (tools: string) => string
   /** The button that makes a thread of its own from the messages up to here. */
   readonly fork: string
+  /** The name of the two buttons that rate an answer, for screen readers. */
+  readonly rateAnswer: string
+  /** The button that says that an answer is good. */
+  readonly rateUp: string
+  /** The button that says that an answer is bad. */
+  readonly rateDown: string
+  /** The field for a word on an answer that was rated. */
+  readonly feedbackComment: string
+  /** The button that sends that word. */
+  readonly sendFeedback: string
+  /** Below a conversation that is shown through a link. */
+  readonly sharedNote: (sharedAt: Date) => string
+  /** A link was revoked, or there never was one. */
+  readonly refusedShare: string
   /** The button that edits a message, and the name of its field. */
   readonly edit: string
   /** The button that sends an edited message. */
