@@ -14,6 +14,7 @@ import {
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { firstReady, joinedInputs } from '../core/queue.ts'
 import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
+import { pauseOf } from './clock.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -23,7 +24,7 @@ import { checkSame, enqueue, findQueued, type QueuedResult, taken } from './queu
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 import { stopRun } from './stop.ts'
 import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
@@ -42,7 +43,12 @@ export interface SendRequest {
   /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
-  readonly create?: { readonly ownerId: OwnerId; readonly title: string }
+  readonly create?: {
+    readonly ownerId: OwnerId
+    readonly title: string
+    /** The title only stands for one until somebody gives the thread its own (FK3). */
+    readonly isPlaceholder?: true
+  }
 }
 
 export interface RegenerateRequest {
@@ -87,7 +93,7 @@ export async function send(
   )
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
-  const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
+  const choices = isChosen ? await fitChoices(engine, request.choices) : undefined
   const isEdit = replaces !== undefined
   const whenBusy = work === undefined ? (request.whenBusy ?? engine.options.whenBusy) : 'reject'
   let chosen: Json | undefined
@@ -186,7 +192,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
   const { threadId, messageId, whenBusy = 'reject' } = request
   const { offer, options } = engine
   const chosen =
-    request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
+    request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
   return attempt(engine, { threadId, whenBusy }, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
@@ -256,7 +262,7 @@ async function attempt(
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned

@@ -1,7 +1,7 @@
 import { longestTitle } from '../../core/thread.ts'
 
 const threadColumns = `id, owner_id AS ownerId, substr(title, 1, ${longestTitle}) AS title, metadata, created_at AS createdAt,
-  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom`
+  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived`
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
@@ -27,6 +27,9 @@ const lastCounter = `max(
     (SELECT least FROM counter WHERE id = 1),
     coalesce((SELECT max(changed) FROM threads), 0))`
 
+/** Whose a thread is that is being deleted (`remove-thread.ts`). No id of a person has a control character. */
+export const nobody = "'\u0001deleted'"
+
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
@@ -35,6 +38,10 @@ export const ledgerSql = {
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
+  listByArchive: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND archived = ? AND activity < ?
+    ORDER BY activity DESC ${limit}`,
+  listPinned: `SELECT ${threadColumns} FROM threads
+    WHERE owner_id = ? AND archived = ? AND activity < ? AND pinned = 1 ORDER BY activity DESC ${limit}`,
   readCounter: `SELECT ${lastCounter} AS last`,
   readLeast: 'SELECT least FROM counter WHERE id = 1',
   raiseCounter: 'UPDATE counter SET least = ? WHERE id = 1',
@@ -42,14 +49,23 @@ export const ledgerSql = {
     FROM threads WHERE changed > ? ORDER BY changed`,
 
   insertThread: `INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark) VALUES (:id, :ownerId, :title, :at,
-    :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
-    :incarnation, :mark)`,
+    changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark, title_note) VALUES (:id, :ownerId,
+    :title, :at, :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
+    :incarnation, :mark, :titleNote)`,
   setMetadata: 'UPDATE threads SET metadata = :to WHERE id = :id AND metadata = :from',
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
-  deleteMessages: 'DELETE FROM messages WHERE thread = ?',
-  deleteEvents: 'DELETE FROM events WHERE thread = ?',
-  deleteCalls: 'DELETE FROM calls WHERE thread = ?',
+  // Its seq is 0, so that nobody is told of it as a change.
+  insertHidden: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
+    changed, fence, incarnation, mark) VALUES (:thread, :id, ${nobody}, '', 0, 0, 0, :counter, :counter, 0, '', '')`,
+  findHidden: `SELECT thread FROM threads WHERE owner_id = ${nobody} LIMIT 1`,
+  countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
+  deleteSomeMessages: `DELETE FROM messages WHERE thread = ? AND seq IN (
+    SELECT seq FROM messages WHERE thread = ? ORDER BY seq LIMIT 20)`,
+  deleteSomeEvents: `DELETE FROM events WHERE thread = ? AND seq IN (
+    SELECT seq FROM events WHERE thread = ? ORDER BY seq LIMIT 20)`,
+  deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
+    SELECT rowid FROM calls WHERE thread = ? LIMIT 20)`,
+  deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = ${nobody}`,
   deleteMessagesFrom: 'DELETE FROM messages WHERE thread = ? AND seq >= ?',
   deleteEventsFrom: 'DELETE FROM events WHERE thread = ? AND seq >= ?',
   deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
@@ -60,7 +76,10 @@ export const ledgerSql = {
     activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
-  renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  renameThread: 'UPDATE threads SET title = ?, title_note = ? WHERE thread = ?',
+  // Each message says that its thread is not archived, and most never were: then nothing is written.
+  setFlags: `UPDATE threads SET pinned = ifnull(:pinned, pinned), archived = ifnull(:archived, archived)
+    WHERE thread = :thread AND (pinned <> ifnull(:pinned, pinned) OR archived <> ifnull(:archived, archived))`,
   setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
   setFork: 'UPDATE threads SET forked_from = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',
@@ -105,7 +124,7 @@ export const ledgerSql = {
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
     t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
-    WHERE m.message_id = ? AND m.role = 'assistant' LIMIT 1`,
+    WHERE m.message_id = ? AND m.role = 'assistant' AND t.owner_id <> ${nobody} LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
