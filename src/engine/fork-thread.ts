@@ -17,6 +17,7 @@ import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from './thread-scope.ts'
+import { writeCopy } from './write-copy.ts'
 
 /** What `threads.fork` takes. */
 export interface ForkOptions extends ThreadScope {
@@ -41,8 +42,8 @@ export type ForkResult =
   | { readonly kind: 'no-thread' }
 
 /**
- * Copies by value, in one commit that makes the thread: a crash leaves all of it or nothing, and what is done to either
- * thread later, a deletion too, cannot reach the other.
+ * Copies by value: a crash leaves all of it or nothing, and what is done to either thread later, a deletion too, cannot
+ * reach the other.
  */
 export async function forkThread(
   engine: Engine,
@@ -77,15 +78,15 @@ export async function forkThread(
       { type: 'thread-forked', from: forkedFrom, at },
     ]
     const create = { ownerId: source.ownerId, title: title ?? source.title, at }
-    const result = await engine.append({ threadId: id, events, expectedSeq: 0, create })
+    const isWritten = await writeCopy(engine, { id, create, events }, newThreadId)
     const thread = await store.readThread(id)
-    if (result.kind === 'appended') {
+    if (isWritten) {
       return thread === null ? { kind: 'no-thread' } : { kind: 'forked', thread }
     }
     // Somebody made a thread of this id meanwhile.
     if (thread?.ownerId === source.ownerId) return { kind: 'exists', thread }
     if (thread !== null) return { kind: 'taken' }
-    throw new HoldfastError('store-failed', `The thread could not be forked: ${result.kind}.`)
+    throw new HoldfastError('store-failed', 'The thread could not be forked.')
   })
 }
 
