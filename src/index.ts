@@ -73,6 +73,7 @@ export type {
   ToolResolution,
 } from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
+export type { TitleOptions } from './engine/titles.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'
@@ -86,6 +87,25 @@ export type { RecordingResponseOptions } from './engine/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
+export type { Feedback, FeedbackRating } from './core/feedback.ts'
+export type { FeedbackResult, FeedbackToGive } from './engine/give-feedback.ts'
+export type {
+  SharedFile,
+  SharedMessagesPage,
+  SharedMessagesQuery,
+  SharedResult,
+  Shares,
+} from './engine/shares.ts'
+export type { ShareResult } from './engine/share-thread.ts'
+export type { Share, ShareId, StoredShare } from './core/share.ts'
+export type {
+  FinishedShare,
+  NewShare,
+  SharedText,
+  SharedTexts,
+  SharedTextsQuery,
+  ShareRecords,
+} from './store/share-records.ts'
 export type { LastingEffect, ShowResult } from './engine/show-version.ts'
 export type { StopResult } from './engine/stop.ts'
 export type { ForkOptions, ForkResult } from './engine/fork-thread.ts'

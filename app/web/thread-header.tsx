@@ -3,6 +3,7 @@ import { Icon } from 'holdfast/widgets'
 import type { ReactNode } from 'react'
 import { ExportMenu } from './export/export-menu.tsx'
 import { goTo, threadPath } from './place.ts'
+import { ShareDialog } from './share/share-dialog.tsx'
 
 export interface ThreadHeaderProps {
   readonly threadId: string
@@ -11,7 +12,9 @@ export interface ThreadHeaderProps {
 }
 
 export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): ReactNode {
-  const { title, messages, status, connection, forkedFrom } = useThread(threadId, { isNew })
+  const { title, messages, status, connection, archived, forkedFrom } = useThread(threadId, {
+    isNew,
+  })
   const isMissing = connection.status === 'refused' && messages.length === 0
   const nameless = isNew ? 'New chat' : status === 'loading' ? 'Loading…' : 'Untitled'
   return (
@@ -22,6 +25,12 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       <h1>
         <bdi>{title === '' ? (isMissing ? 'Not found' : nameless) : title}</bdi>
       </h1>
+      {archived && (
+        <p className="app-archived">
+          <Icon name="archive" />
+          Archived
+        </p>
+      )}
       {forkedFrom !== undefined && (
         <a
           className="app-forked"
@@ -35,6 +44,7 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
           <span>Forked from another chat</span>
         </a>
       )}
+      {messages.length > 0 && <ShareDialog threadId={threadId} />}
       {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
     </header>
   )

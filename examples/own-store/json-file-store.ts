@@ -12,6 +12,7 @@ import {
   isHeld,
   type Store,
   type ThreadRows,
+  passesFilter,
   toMetadataText,
 } from 'holdfast/store'
 
@@ -85,10 +86,10 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
 
     readThread: async (id) => read().get(id)?.thread ?? null,
 
-    async listThreads({ ownerId, limit, before }) {
+    async listThreads({ ownerId, limit, before, filter }) {
       const mine = [...read().values()]
         .map(({ thread }) => thread)
-        .filter((thread) => thread.ownerId === ownerId)
+        .filter((thread) => thread.ownerId === ownerId && passesFilter(thread, filter))
         .filter(({ activity }) => before === null || activity < before)
         .sort((left, right) => right.activity - left.activity)
       // A list does not say what waits in each thread.

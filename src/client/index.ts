@@ -18,11 +18,27 @@ export { createThreadClient, type ThreadClientOptions } from './thread-client.ts
 export {
   createThreadListClient,
   type ThreadItem,
+  type ThreadItemChange,
   type ThreadListClient,
+  type ThreadListClientOptions,
+  type ThreadListFilter,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export {
+  createSharesClient,
+  type ShareItem,
+  type SharesClient,
+  type SharesClientOptions,
+} from './shares-client.ts'
+export {
+  createSharedThreadClient,
+  type SharedThreadClient,
+  type SharedThreadClientOptions,
+} from './shared-thread-client.ts'
+export type { Feedback, FeedbackRating } from '../core/feedback.ts'
 export type {
   DecisionAnswer,
+  FeedbackAnswer,
   PendingMessage,
   ShownVersion,
   ThreadClient,

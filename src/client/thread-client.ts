@@ -10,7 +10,7 @@ import {
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
 import { isTurn, type Message } from '../core/message.ts'
 import { joinedInputs } from '../core/queue.ts'
-import type { ForkOrigin } from '../core/thread.ts'
+import { withDefined } from '../core/with-defined.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
@@ -95,6 +95,10 @@ interface LedgerPage {
   readonly queue?: unknown
 }
 
+interface ThreadHead extends Pick<ThreadSnapshot, 'title' | 'pinned' | 'archived' | 'forkedFrom'> {
+  readonly seq: number
+}
+
 /**
  * A thread as a page shows it. It runs the same fold as the server over the same events; what it shows
  * is what is stored, and what was written here and is on its way.
@@ -126,6 +130,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       threadId,
       status: exists ? 'loading' : 'ready',
       title: '',
+      pinned: false,
+      archived: false,
       messages: [],
       pending: [],
       queue: [],
@@ -158,6 +164,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         messages,
         queue,
         title: view.title ?? change.title ?? snapshot.title,
+        pinned: view.pinned ?? change.pinned ?? snapshot.pinned,
+        archived: view.archived ?? change.archived ?? snapshot.archived,
         hasOlder: cursor !== null,
         isRunning: last?.role === 'assistant' && last.progress.status === 'running',
         pending:
@@ -236,19 +244,28 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
     // What is here already is a place to follow from: who comes back sees it at once, and then the rest.
     if (view.seq > 0 && !isStale && view.outdatedAt === undefined) return
-    const [thread, page] = await Promise.all([
-      api.get<{ readonly title: string; readonly forkedFrom?: ForkOrigin }>(base, signal),
+    const [head, page] = await Promise.all([
+      api.get<ThreadHead>(base, signal),
       readPage(null, signal),
     ])
+    // What was said of the thread between the two reads is in neither, and comes with no frame.
+    const thread = head.seq < page.seq ? await api.get<ThreadHead>(base, signal) : head
+    const { title, pinned, archived, forkedFrom } = thread
     readings++
     view = {
       ...windowOf(page.seq, page.results.toReversed(), page.nextCursor),
       queue: parseShownQueue(page.queue),
+      ...{ pinned, archived },
     }
     place = page.place ?? String(page.seq)
     cursor = page.nextCursor
-    const { title, forkedFrom } = thread
-    show({ status: 'ready', title, ...(forkedFrom === undefined ? {} : { forkedFrom }) })
+    show({
+      status: 'ready',
+      title,
+      pinned,
+      archived,
+      ...(forkedFrom === undefined ? {} : { forkedFrom }),
+    })
   }
 
   /**
@@ -273,7 +290,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       readings++
       if (seq > view.seq) place = reached
       const shown = windowOf(seq, newestFirst.toReversed(), page.nextCursor)
-      view = foldThread({ ...shown, queue }, changes)
+      const { title, pinned, archived } = view
+      view = foldThread(withDefined({ ...shown, queue }, { title, pinned, archived }), changes)
       cursor = page.nextCursor
       show()
     } finally {
@@ -422,6 +440,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const body = messageId === undefined ? {} : { messageId }
       const { id } = await api.post<{ readonly id: string }>(`${base}/fork`, body)
       return { threadId: id }
+    },
+    async giveFeedback(messageId, feedback) {
+      const path = `/api/messages/${encodeURIComponent(messageId)}/feedback`
+      await api.post(path, { ...feedback, threadId })
     },
     continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
     async decide(callId, answer) {

@@ -1,5 +1,6 @@
-import { checkOptions } from '../core/check-options.ts'
+import { checkOptions, flag, type OptionTable } from '../core/check-options.ts'
 import type { JsonObject } from '../core/json.ts'
+import type { TitleGiver } from '../core/thread.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
@@ -8,6 +9,12 @@ import { createExternalStore, type ExternalStore } from './external-store.ts'
 export interface ThreadItem {
   readonly id: string
   readonly title: string
+  /** Who gave the title; null: nobody yet. */
+  readonly titledBy: TitleGiver | null
+  /** Kept at hand. */
+  readonly pinned: boolean
+  /** Put away: only the list of the archive has it. */
+  readonly archived: boolean
   /** What the host keeps with it, where the server's option `threadMetadata` shows it. */
   readonly metadata?: JsonObject
   /** When it was made, as an ISO date. */
@@ -30,6 +37,21 @@ export interface ThreadListSnapshot {
   readonly error?: string
 }
 
+/** What can be changed of a thread; what is absent stays. */
+export interface ThreadItemChange {
+  readonly title?: string
+  readonly pinned?: boolean
+  readonly archived?: boolean
+}
+
+/** Which threads a list has. */
+export interface ThreadListFilter {
+  /** Those in the archive alone. @default those that are not in it */
+  readonly archived?: boolean
+  /** Pinned ones alone. @default pinned or not */
+  readonly pinned?: boolean
+}
+
 /** The list of threads, and what can be done with it. */
 export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
   /** Reads the first page again. Never rejects: a failure is in the snapshot. */
@@ -38,6 +60,11 @@ export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
   readonly loadMore: () => Promise<void>
   /** Gives a thread another title; rejects when that fails, and the list stays as it was. */
   readonly rename: (id: string, title: string) => Promise<void>
+  /**
+   * Renames, pins or archives a thread, or takes that back; it leaves the list if it no longer belongs there. Rejects when that
+   * fails, and the list stays as it was.
+   */
+  readonly update: (id: string, change: ThreadItemChange) => Promise<void>
   /**
    * Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`, or when it could not be
    * deleted: then `commit` rejects.
@@ -53,10 +80,22 @@ interface ThreadPage {
   readonly nextCursor: string | null
 }
 
+/** Options of {@link createThreadListClient}. */
+export interface ThreadListClientOptions extends ApiOptions, ThreadListFilter {}
+
+const listRules: OptionTable<ThreadListClientOptions> = {
+  ...apiRules,
+  archived: flag('false'),
+  pinned: flag('false'),
+}
+
 /** The list of threads, newest activity first. */
-export function createThreadListClient(options: ApiOptions = {}): ThreadListClient {
-  checkOptions('createThreadListClient', options, apiRules)
-  const api = createApi(options)
+export function createThreadListClient(options: ThreadListClientOptions = {}): ThreadListClient {
+  checkOptions('createThreadListClient', options, listRules)
+  const { archived = false, pinned = false, ...apiOptions } = options
+  const api = createApi(apiOptions)
+  const belongs = (thread: ThreadItem) => thread.archived === archived && (!pinned || thread.pinned)
+  const filter = `${archived ? '&archived=1' : ''}${pinned ? '&pinned=1' : ''}`
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
   let cursor: string | null = null
@@ -81,8 +120,14 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
 
   const read = (from: string | null) =>
     api.get<ThreadPage>(
-      `/api/threads?limit=50${from === null ? '' : `&cursor=${encodeURIComponent(from)}`}`,
+      `/api/threads?limit=50${filter}${from === null ? '' : `&cursor=${encodeURIComponent(from)}`}`,
     )
+
+  const update = async (id: string, change: ThreadItemChange) => {
+    const changed = await api.patch<ThreadItem>(`/api/threads/${encodeURIComponent(id)}`, change)
+    all = all.map((thread) => (thread.id === id ? changed : thread)).filter(belongs)
+    show()
+  }
 
   const refresh = async () => {
     const asked = new Set<string>()
@@ -111,13 +156,8 @@ export function createThreadListClient(options: ApiOptions = {}): ThreadListClie
       cursor = page.nextCursor
       show('ready')
     },
-    async rename(id, title) {
-      const renamed = await api.patch<ThreadItem>(`/api/threads/${encodeURIComponent(id)}`, {
-        title,
-      })
-      all = all.map((thread) => (thread.id === id ? renamed : thread))
-      show()
-    },
+    rename: (id, title) => update(id, { title }),
+    update,
     remove(id) {
       removed.add(id)
       show()

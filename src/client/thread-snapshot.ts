@@ -1,3 +1,4 @@
+import type { FeedbackRating } from '../core/feedback.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import type { InputQueue } from '../core/queued-input.ts'
@@ -26,6 +27,10 @@ export interface ThreadSnapshot {
   readonly status: 'loading' | 'ready'
   /** Empty as long as nobody and nothing has given it one. */
   readonly title: string
+  /** Kept at hand (FK2). False until it has been read. */
+  readonly pinned: boolean
+  /** Put away, until somebody writes in it (FK2). False until it has been read. */
+  readonly archived: boolean
   /** Where it was forked from (VR4). Absent: it was not, or this has not been read yet. */
   readonly forkedFrom?: ForkOrigin
   /** What has been loaded, oldest first. The same object as before where nothing changed. */
@@ -92,6 +97,8 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly show: (versionId: string) => Promise<ShownVersion>
   /** A new thread with all up to this message, and its id (VR4). @default messageId the last one that has ended */
   readonly fork: (messageId?: string) => Promise<{ readonly threadId: string }>
+  /** Says what the person thinks of an answer (FK4); null takes it back. Rejects while the answer is being made. */
+  readonly giveFeedback: (messageId: string, feedback: FeedbackAnswer) => Promise<void>
   /** Goes on with a turn that ran out of steps or was broken off. */
   readonly continue: () => Promise<void>
   /** Accepts or rejects a call that waits. Rejects when somebody else was first, or the arguments do not fit. */
@@ -104,6 +111,13 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
     resolution: 'retry' | 'done' | 'skip',
     result?: Json,
   ) => Promise<void>
+}
+
+/** What a person thinks of an answer. */
+export interface FeedbackAnswer {
+  readonly rating: FeedbackRating | null
+  /** With a rating: why, in at most 2,000 characters. @default no words */
+  readonly comment?: string
 }
 
 /** What `show` has shown. */

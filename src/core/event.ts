@@ -6,6 +6,7 @@ import type {
   Decision,
   Resolution,
 } from './call.ts'
+import type { FeedbackRating } from './feedback.ts'
 import type { CallId, MessageId, Seq, ThreadId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type {
@@ -129,6 +130,13 @@ export type TurnEventBody =
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
+  /** A person says what they think of the answer; null: no longer (FK4). Changes nothing about the turn itself. */
+  | {
+      readonly type: 'feedback-given'
+      readonly by: string
+      readonly rating: FeedbackRating | null
+      readonly comment?: string
+    }
   /** A turn of another thread that had ended, as it is: its only event here (VR4). */
   | { readonly type: 'turn-copied'; readonly turn: TurnCopy }
 
@@ -175,7 +183,16 @@ export type ThreadEventBody =
    * them has to read the thread anew.
    */
   | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
-  | { readonly type: 'thread-renamed'; readonly title: string }
+  /** `by` is absent where a person or the host gave the title. A model's says what making it used (FK3). */
+  | {
+      readonly type: 'thread-renamed'
+      readonly title: string
+      readonly by?: 'model'
+      readonly model?: string
+      readonly usage?: Usage
+    }
+  /** What is absent stays as it is. A message that is added later takes the thread out of the archive (FK2). */
+  | { readonly type: 'thread-flagged'; readonly pinned?: boolean; readonly archived?: boolean }
   /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
   | { readonly type: 'input-queued'; readonly input: NewInput }
   /** Other parts, or another place: before an input that waits too, or with null at the end. */

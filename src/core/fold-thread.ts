@@ -3,6 +3,7 @@ import { beginsTurn, isTurnEvent, type LedgerEvent, type ThreadEvent } from './e
 import { emptyTurn, foldTurn } from './fold-turn.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Message, Turn, UserMessage } from './message.ts'
+import { foldFlags } from './thread-flags.ts'
 import { foldQueue, foldQueueChange, foldQueueEvents } from './queue.ts'
 import type { InputQueue } from './queued-input.ts'
 import { addVersion } from './versions.ts'
@@ -17,6 +18,9 @@ export type Change =
 export interface ThreadView {
   readonly seq: Seq
   readonly title?: string
+  /** Absent: not known here (FK2). */
+  readonly pinned?: boolean
+  readonly archived?: boolean
   /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
   readonly from?: Seq
   readonly messages: readonly Message[]
@@ -91,7 +95,9 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
   switch (event.type) {
     case 'message-added': {
       const messages = putMessage(view.messages, toUserMessage(event))
-      return withQueue({ ...view, messages }, foldQueue(queueOf(view), event))
+      // Whoever does not know whether it was archived need not be told that it no longer is.
+      const flags = view.archived === undefined ? {} : foldFlags(view, event)
+      return withQueue({ ...view, ...flags, messages }, foldQueue(queueOf(view), event))
     }
     case 'messages-retired': {
       const gone = new Set(event.messageIds)
@@ -108,6 +114,8 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
       return { ...view, outdatedAt: event.seq }
     case 'thread-renamed':
       return { ...view, title: event.title }
+    case 'thread-flagged':
+      return { ...view, ...foldFlags(view, event) }
     // Of the thread, not of what is held of it.
     case 'thread-forked':
     case 'unreadable':

@@ -1,4 +1,5 @@
 import type { LedgerEvent, NewEvent } from './event.ts'
+import { isRating } from './feedback.ts'
 import type { MessageId, Seq } from './ids.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { deepestJson, isDeeperThan } from './json-depth.ts'
@@ -66,6 +67,7 @@ const outcome: Check = (value) =>
   (value.state === 'succeeded' ? output(value.output) : string(value.cause)) &&
   (value.state !== 'failed' || (string(value.error) && optional(string)(value.modelError)))
 
+const boolean: Check = (value) => typeof value === 'boolean'
 const place: Check = (value) => index(value) && value !== 0
 const listOf =
   (check: Check): Check =>
@@ -107,7 +109,7 @@ const turnShapes: Readonly<Record<string, Shape>> = {
     callId: string,
     name: string,
     input: present,
-    isPartial: (value) => typeof value === 'boolean',
+    isPartial: boolean,
   },
   'call-approval-requested': {
     callId: string,
@@ -129,6 +131,11 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'input-joined': { messageId: string, parts: list },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
+  'feedback-given': {
+    by: string,
+    rating: isRating,
+    comment: optional(string),
+  },
   'turn-copied': { turn: isEndedTurn },
   'turn-ended': {
     ending: tagged(
@@ -153,7 +160,13 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   },
   'messages-retired': { messageIds: list, kept },
   'messages-shown': { places: listOf(place) },
-  'thread-renamed': { title: string },
+  'thread-renamed': {
+    title: string,
+    by: optional(oneOf('model')),
+    model: optional(string),
+    usage: optional(object),
+  },
+  'thread-flagged': { pinned: optional(boolean), archived: optional(boolean) },
   'input-queued': {
     input: (value) =>
       isJsonObject(value) &&

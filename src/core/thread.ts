@@ -11,11 +11,20 @@ export const longestTitle = 500
 
 export type { ForkOrigin }
 
+/** `person`: also the host, an import, and whoever named it before this was kept. */
+export type TitleGiver = 'person' | 'model'
+
 /** A thread as a list of threads has it. */
 export interface ListedThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** Who gave the title. Null: nobody has, it is empty or the beginning of the first message (FK3). */
+  readonly titledBy: TitleGiver | null
+  /** Kept at hand by its owner (FK2). */
+  readonly pinned: boolean
+  /** Put away: left out of the list until somebody writes in it or takes it back (FK2). */
+  readonly archived: boolean
   /** What the host keeps with it. No part of the conversation: no event tells of it, and the model is not sent it. */
   readonly metadata: JsonObject
   readonly createdAt: number

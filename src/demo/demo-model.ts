@@ -2,6 +2,7 @@ import type { LanguageModel } from 'ai'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { OfferedModel } from '../engine/offered-models.ts'
 import { planDemoStep } from './demo-plan.ts'
+import { demoTitleOf } from './demo-title.ts'
 import { type DemoCallOptions, type DemoLanguageModel, readDemoPrompt } from './demo-prompt.ts'
 import {
   callIdOf,
@@ -85,7 +86,8 @@ function planCall(
   readonly calls: number
 } {
   const conversation = readDemoPrompt(call.prompt)
-  const planned = planDemoStep(conversation)
+  const title = demoTitleOf(conversation.text)
+  const planned = title === undefined ? planDemoStep(conversation) : [{ text: title }]
   const utterances =
     style === 'full'
       ? planned

@@ -27,6 +27,7 @@ import { type StartedRun, startRun } from './run.ts'
 import { toFrame } from './live-window.ts'
 import type { NewTurn } from './plan-end.ts'
 import { createRunLedger, type NextRun, type RunLedger, type Successor } from './run-ledger.ts'
+import { createTitles, type Titles } from './titles.ts'
 import type { AgentSource } from './turn-agent.ts'
 
 /** What the verbs of the engine share. */
@@ -44,6 +45,8 @@ export interface Engine {
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
+  /** Names threads that nobody has named (FK3). */
+  readonly titles: Titles
   /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
@@ -197,6 +200,7 @@ export function createEngine(parts: EngineParts): Engine {
       stay()
       if (runs.get(threadId) === entry) runs.delete(threadId)
       if (ledger.holdsLease) givenUp.set(threadId, { turnId, fence })
+      if (isAnswered(ledger.turn)) titles.answered(place, run.agent?.())
     })
     return run
   }
@@ -241,8 +245,12 @@ export function createEngine(parts: EngineParts): Engine {
     return () => cancel()
   }
 
+  const append: Engine['append'] = async (request) => (await write(request)).result
+  const titles = createTitles({ ...parts, append, options: options.title })
+
   return {
     ...parts,
+    titles,
     continuations: new Map(),
     runs,
     handOver() {
@@ -250,7 +258,7 @@ export function createEngine(parts: EngineParts): Engine {
       for (const { run } of runs.values()) run.interrupt({ kind: 'hand-over' })
     },
     givenUp,
-    append: async (request) => (await write(request)).result,
+    append,
     async begin(begin) {
       const { threadId, turnId, events, expectedSeq, create, turns, queue, overFence } = begin
       const own = runs.get(threadId)
@@ -290,6 +298,10 @@ export function createEngine(parts: EngineParts): Engine {
     },
   }
 }
+
+/** What was broken off or failed is nothing to name a thread by. */
+const isAnswered = ({ progress }: Turn): boolean =>
+  progress.status === 'ended' && progress.ending.kind === 'completed'
 
 /** A turn that begins: one that goes on has its trace. A tracer that throws must not take the turn with it. */
 function openTrace(

@@ -10,7 +10,7 @@ import { toModelFault } from './model-error.ts'
 
 /** Where the host's own code, or a provider, failed. */
 export interface FailurePlace extends TurnPlace {
-  readonly source: 'tool' | 'policy' | 'model' | 'agent'
+  readonly source: 'tool' | 'policy' | 'model' | 'agent' | 'title'
   /** The call, where it was a tool or its policy. */
   readonly callId?: CallId
   /** The tool's name. */

@@ -77,7 +77,12 @@ export async function forkThread(
       ...messages.map((message) => toCopy(engine, message)),
       { type: 'thread-forked', from: forkedFrom, at },
     ]
-    const create = { ownerId: source.ownerId, title: title ?? source.title, at }
+    // What stands for a title in the origin stands for one here too.
+    const isPlaceholder = title === undefined && source.titledBy === null
+    const create = {
+      ...{ ownerId: source.ownerId, title: title ?? source.title, at },
+      ...(isPlaceholder ? ({ isPlaceholder } as const) : {}),
+    }
     const isWritten = await writeCopy(engine, { id, create, events }, newThreadId)
     const thread = await store.readThread(id)
     if (isWritten) {
@@ -132,7 +137,7 @@ async function readPath(
 }
 
 /** Whether anything was hidden or shown after a seq. What is only added stands behind all that was read. */
-async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
+export async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
   for (let after = seq; ;) {
     const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
     if (read === null) return true

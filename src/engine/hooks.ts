@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
+import type { FeedbackRating } from '../core/feedback.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
 import { idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { FailurePlace } from './failure-words.ts'
@@ -83,6 +84,14 @@ export type LifecycleEvent<Context = unknown> =
       readonly outcome?: () => CallOutcome
     } & OfCall &
       OfTurn<Context>)
+  /** A person said what they think of an answer, or took it back (FK4); it is stored. */
+  | ({
+      readonly type: 'feedback-given'
+      readonly by: string
+      readonly rating: FeedbackRating | null
+      /** Their words. Content, so not enumerable either. */
+      readonly comment?: () => string | undefined
+    } & OfTurn<Context>)
   | {
       readonly type: 'committed'
       readonly appends: number
@@ -91,10 +100,18 @@ export type LifecycleEvent<Context = unknown> =
     }
   /** A second end of a call, or one of a call that is not there. The first end stands (CL2). */
   | ({ readonly type: 'end-ignored'; readonly callId: string } & OfTurn<Context>)
+  /** A model made a title for the thread (FK3). `isStored` is false where somebody had named it by then. */
+  | ({
+      readonly type: 'title-made'
+      readonly modelId: string
+      readonly isStored: boolean
+      readonly usage?: Usage
+      readonly ms: number
+    } & OfTurn<Context>)
   /** A call that a dead process had started: nobody knows how it ended. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
-   * A tool, a policy or a model failed. `message` and `error` are the reason, and may hold what clients are not told;
+   * A tool, a policy or a model failed, or no title could be made (FK3: nobody else is told of that). `message` and `error` are the reason, and may hold what clients are not told;
    * what they read has the `errorId` (HT6).
    */
   | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)

@@ -20,6 +20,7 @@ import type { CallSettings } from './call-model.ts'
 import { checkFileOptions } from './file-options.ts'
 import { checkModels, type OfferedModel } from './offered-models.ts'
 import type { HoldfastOptions } from './options.ts'
+import type { TitleOptions } from './titles.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
@@ -201,6 +202,11 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   recovery: oneOfWords(['continue', 'end'], '"continue"'),
   unknownOutcome: oneOfWords(['wait', 'tell-model'], '"wait"'),
   whenBusy: oneOfWords(['queue', 'steer', 'interrupt', 'reject'], '"queue"'),
+  title: {
+    range: 'false, or an object with model and instructions',
+    fits: (value) => value === false || isObject(value),
+    default: 'false; in `holdfast serve` {}',
+  },
   files: record('an object of options for files', 'the store’s own file store'),
   holder: text('the process, as the store knows it'),
   clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
@@ -211,6 +217,12 @@ export const holdfastRules: OptionTable<HoldfastOptions> = {
   ...engineRules,
   ...agentRules,
   model: { ...modelRule, default: 'none: then only recorded turns and the repository write' },
+}
+
+/** `title`. */
+export const titleRules: OptionTable<TitleOptions> = {
+  model: { ...modelRule, default: 'the model of the answer' },
+  instructions: text('three to six words, in the language of the conversation'),
 }
 
 /** One of `policies`. */
@@ -252,6 +264,9 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
     }
   }
   checkFileOptions(where, options.files)
+  if (options.title !== undefined && options.title !== false) {
+    checkOptions(`${where}, title`, options.title, titleRules, { system: 'instructions' })
+  }
   if (agent !== undefined) {
     const besides = [...Object.keys(agentRules), 'settings']
     const given = besides.find((name) => options[name as keyof HoldfastOptions] !== undefined)

@@ -11,6 +11,7 @@ import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
 import type { ModelsOption } from './offered-models.ts'
+import type { TitleOptions } from './titles.ts'
 
 /**
  * What `createHoldfast` takes. The options of an `Agent` (`model`, `tools`, `temperature` …) given here are short for an `agent`
@@ -140,6 +141,13 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    */
   readonly resumeRecorded?: ResumeRecorded
 
+  /**
+   * A model names threads that nobody has named (FK3): after an answer it is asked for a title, in a call of its own beside all
+   * else. `{}`: the model of the answer. In the library it is off unless it is asked for, because it is a call more that is paid
+   * for; `holdfast serve` has it on.
+   * @default false
+   */
+  readonly title?: TitleOptions | false
   /** Where files are kept, and how large they may be (FL1). @default the store's own, with the limits below */
   readonly files?: FileOptions
 
@@ -192,6 +200,7 @@ export type EngineOptions = Required<
   readonly handOverAfterMs: number | undefined
   readonly resumeRecorded: ResumeRecorded | undefined
   readonly errorText: ErrorText | undefined
+  readonly title: TitleOptions | false
   readonly choices: FlexibleSchema<unknown> | undefined
 }
 
@@ -213,6 +222,7 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     maxTurnChars: options.maxTurnChars ?? 64_000_000,
     resumeRecorded: options.resumeRecorded,
     errorText: options.errorText,
+    title: options.title ?? false,
     selectHistory: options.selectHistory ?? ((messages) => messages),
     continueText: options.continueText ?? 'instruction',
     modelRetries: options.modelRetries ?? 2,

@@ -5,7 +5,7 @@ import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }

@@ -20,11 +20,11 @@ import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
-import { checkSame, enqueue, findQueued, type QueuedResult } from './queue-input.ts'
+import { checkSame, enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 import { stopRun } from './stop.ts'
 import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
@@ -43,7 +43,12 @@ export interface SendRequest {
   /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
-  readonly create?: { readonly ownerId: OwnerId; readonly title: string }
+  readonly create?: {
+    readonly ownerId: OwnerId
+    readonly title: string
+    /** The title only stands for one until somebody gives the thread its own (FK3). */
+    readonly isPlaceholder?: true
+  }
 }
 
 export interface RegenerateRequest {
@@ -353,12 +358,6 @@ const isWholeHistory = (read: {
   read.isWhole &&
   read.isOneRead &&
   read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
-
-const taken = (): HoldfastError =>
-  new HoldfastError(
-    'conflict',
-    'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
-  )
 
 const turnOf = (message: Message | undefined): Turn | null =>
   message?.role === 'assistant' ? message : null

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { NewThreadEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
@@ -32,8 +33,12 @@ export interface ThreadToMake {
 
 /** What `threads.update` changes; what is absent stays. */
 export interface ThreadChange {
-  /** At most 500 characters. */
+  /** At most 500 characters. With it the title is a person's; empty: nobody's again. */
   readonly title?: string
+  /** Keeps it at hand (FK2). */
+  readonly pinned?: boolean
+  /** Puts it away, out of the list; a message that comes takes it back (FK2). */
+  readonly archived?: boolean
   /**
    * Takes the place of all there was: any JSON object of at most 16,384 characters. It is the host's own: the model is
    * not sent it, no event tells of it, and clients see it only where `threadMetadata` of the handler says so.
@@ -48,6 +53,10 @@ export interface ThreadsQuery {
   readonly limit?: number
   /** `nextCursor` of the page before. @default the list's beginning */
   readonly cursor?: string
+  /** Only those in the archive. @default only those that are not */
+  readonly archived?: boolean
+  /** Only those that are pinned. @default pinned or not */
+  readonly pinned?: boolean
   /**
    * Only threads whose metadata has these keys with these values. All of the owner's threads are looked through, page by
    * page, until the page is full.
@@ -130,10 +139,10 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
         const thread = await findThread(store, threadId, scope)
         if (thread === null) return null
         const wanted = typeof change === 'function' ? change(thread) : change
-        checkNames('threads.update', wanted, ['title', 'metadata'])
-        const { title, metadata } = wanted
-        const nextTitle = title === undefined ? undefined : parseTitle(title)
-        const to = metadata === undefined ? undefined : parseMetadata(metadata)
+        checkNames('threads.update', wanted, ['title', 'pinned', 'archived', 'metadata'])
+        // All of it is looked at before any of it is stored.
+        const events = toThreadEvents(thread, wanted, clock.now())
+        const to = wanted.metadata === undefined ? undefined : parseMetadata(wanted.metadata)
         if (to !== undefined) {
           const set = await store.setThreadMetadata({
             threadId: thread.id,
@@ -142,10 +151,7 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
           })
           if (set !== 'set') return 'stale'
         }
-        if (nextTitle !== undefined) {
-          const renamed = { type: 'thread-renamed', title: nextTitle, at: clock.now() } as const
-          await appendThreadEvents(engine, thread.id, [renamed])
-        }
+        if (events.length > 0) await appendThreadEvents(engine, thread.id, events)
         return findThread(store, threadId, scope)
       })
     },
@@ -160,6 +166,35 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
   }
 }
 
+/** A title is stored though it be the same: it is a person's from then on. Flags that are as they were are not. */
+function toThreadEvents(
+  thread: ThreadRecord,
+  { title, pinned, archived }: ThreadChange,
+  at: number,
+): readonly NewThreadEvent[] {
+  const renamed = title === undefined ? undefined : parseTitle(title)
+  const given = {
+    pinned: parseFlag('pinned', pinned),
+    archived: parseFlag('archived', archived),
+  }
+  const flags = withDefined(
+    {},
+    {
+      pinned: given.pinned === thread.pinned ? undefined : given.pinned,
+      archived: given.archived === thread.archived ? undefined : given.archived,
+    },
+  )
+  return [
+    ...(renamed === undefined ? [] : [{ type: 'thread-renamed', title: renamed, at } as const]),
+    ...(Object.keys(flags).length === 0 ? [] : [{ type: 'thread-flagged', ...flags, at } as const]),
+  ]
+}
+
+export function parseFlag(name: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value
+  throw badRequest(`"${name}" is true or false.`)
+}
+
 /** A run is told to stop before its thread goes: it would learn of it only when it writes next. */
 async function deleteThread(store: Store, id: ThreadId) {
   await store.requestStop(id)
@@ -170,16 +205,23 @@ async function deleteThread(store: Store, id: ThreadId) {
 const atOnce = 200
 
 async function listThreads(store: Store, query: ThreadsQuery): Promise<ThreadsPage> {
-  checkNames('threads.list', query, ['ownerId', 'limit', 'cursor', 'metadata'])
+  checkNames('threads.list', query, [
+    ...(['ownerId', 'limit', 'cursor', 'archived', 'pinned', 'metadata'] as const),
+  ])
   const ownerId = parseOwnerId(query.ownerId)
   const limit = parseLimit(query.limit ?? defaultLimit)
   const wanted = query.metadata === undefined ? undefined : parseMetadata(query.metadata)
-  const list = `threads ${ownerId}${wanted === undefined ? '' : ` ${JSON.stringify(wanted)}`}`
+  const archived = parseFlag('archived', query.archived) ?? false
+  const isPinned = parseFlag('pinned', query.pinned) === true
+  const filter = { archived, ...(isPinned ? { pinned: true as const } : {}) }
+  // A cursor counts for the list that it is of.
+  const kinds = `${archived ? ' archived' : ''}${isPinned ? ' pinned' : ''}`
+  const list = `threads ${ownerId}${kinds}${wanted === undefined ? '' : ` ${JSON.stringify(wanted)}`}`
   const before = query.cursor === undefined ? null : parseCursor(list, query.cursor)
   const { threads, hasMore } =
     wanted === undefined
-      ? await store.listThreads({ ownerId, limit, before })
-      : await findMatching(store, { ownerId, limit, before }, wanted)
+      ? await store.listThreads({ ownerId, limit, before, filter })
+      : await findMatching(store, { ownerId, limit, before, filter }, wanted)
   const last = threads.at(-1)
   return {
     results: threads,
@@ -190,13 +232,13 @@ async function listThreads(store: Store, query: ThreadsQuery): Promise<ThreadsPa
 
 async function findMatching(
   store: Store,
-  { ownerId, limit, before }: Parameters<Store['listThreads']>[0],
+  { limit, before, ...query }: Parameters<Store['listThreads']>[0],
   wanted: JsonObject,
 ): ReturnType<Store['listThreads']> {
   const found: ListedThread[] = []
   let from = before
   for (;;) {
-    const page = await store.listThreads({ ownerId, limit: atOnce, before: from })
+    const page = await store.listThreads({ ...query, limit: atOnce, before: from })
     for (const thread of page.threads) {
       if (!hasMetadata(thread, wanted)) continue
       // One more than a page has: only that says whether there is another page.

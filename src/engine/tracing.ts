@@ -211,8 +211,10 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
   const onEvent = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'committed':
+      case 'feedback-given':
       case 'recovery-failed':
       case 'failed':
+      case 'title-made':
         return
       case 'turn-started':
         return onTurnStarted(event)

@@ -2,9 +2,14 @@ import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { type AgentInfo, createAgentClient } from '../client/agent-client.ts'
 import type { ApiOptions } from '../client/api.ts'
 import type { ExternalStore } from '../client/external-store.ts'
+import {
+  createSharedThreadClient,
+  type SharedThreadClient,
+} from '../client/shared-thread-client.ts'
 import { createThreadClient } from '../client/thread-client.ts'
 import type { ThreadClient } from '../client/thread-snapshot.ts'
-import { createThreadListClient, type ThreadListClient } from '../client/thread-list-client.ts'
+import type { ThreadListClient, ThreadListFilter } from '../client/thread-list-client.ts'
+import { createThreadLists } from './thread-lists.ts'
 import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-calls-client.ts'
 
 /** The clients of one page. A thread has one client however many components show it. */
@@ -16,12 +21,21 @@ export interface Clients {
   /** The list of threads. */
   readonly threads: ThreadListClient
   /**
+   * Another list, of the archive or of what is pinned; the same one each time. What is changed or removed in one list is seen in
+   * the others.
+   *
+   * @default filter none: `threads`
+   */
+  threadList(filter?: ThreadListFilter): ThreadListClient
+  /**
    * The client of a thread, the same one each time. `isNew`: the thread begins with its first message; this
    * counts only for whoever asks first.
    *
    * @default isNew false
    */
   thread(id: string, isNew?: boolean): ThreadClient
+  /** What a link shows; the same client each time. */
+  shared(shareId: string): SharedThreadClient
   /** The calls of a message; all that show them share one. */
   toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
 }
@@ -72,14 +86,18 @@ const mostMessages = 500
 function createClients(api: ApiOptions): Clients {
   // The most recently shown stay warm, so that going back to a thread shows it at once.
   const threads = createKeeper<ThreadClient>(mostThreads)
+  const shared = createKeeper<SharedThreadClient>(mostThreads)
   const messages = createKeeper<ExternalStore<ToolCallsSnapshot>>(mostMessages)
   const thread = (id: string, isNew = false) =>
     threads(id, () => createThreadClient({ ...api, threadId: id, isNew }))
+  const threadList = createThreadLists(api)
   return {
     api,
     agent: createAgentClient(api),
-    threads: createThreadListClient(api),
+    threads: threadList(),
+    threadList,
     thread,
+    shared: (id) => shared(id, () => createSharedThreadClient({ ...api, shareId: id })),
     toolCalls: (messageId, include) =>
       messages(`${include ?? 'default'} ${messageId}`, () =>
         createToolCallsClient({

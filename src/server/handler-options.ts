@@ -55,6 +55,12 @@ export interface HandlerOptions {
    * @default 'hidden'
    */
   readonly threadMetadata?: 'hidden' | 'read' | 'write'
+  /**
+   * Whether people may make links by which anybody reads a thread of theirs as it was, without signing in (FK5). Off, no link can be
+   * made, and those that were made show nothing.
+   * @default false beside `authenticate`; true without it, where only this machine is served anyway
+   */
+  readonly sharing?: boolean
   /** What one request or one owner may take; those that are not named keep their default. @default those of `Limits` */
   readonly limits?: Partial<Limits>
   /**

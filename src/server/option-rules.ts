@@ -35,6 +35,7 @@ export const handlerRules: OptionTable<HandlerOptions> = {
   },
   basePath: basePathRule,
   threadMetadata: oneOfWords(['hidden', 'read', 'write'], '"hidden"'),
+  sharing: flag('`false` beside `authenticate`, `true` without'),
   limits: record('an object of limits', 'see below'),
   keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
   log: callback('the error of a 5xx goes to the standard error'),

@@ -87,12 +87,13 @@ export type {
   Store,
   StoredChange,
   StoreProblem,
+  ThreadFilter,
   ThreadList,
   ThreadListQuery,
 } from './store.ts'
 export { largestTurnBytes, lazyBytes } from './store.ts'
 export type { StoredOutput } from './stored-output.ts'
-export { toMetadataText } from './thread-row.ts'
+export { passesFilter, toMetadataText } from './thread-row.ts'
 export {
   applyCommit,
   type CommitClock,

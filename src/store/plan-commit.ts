@@ -23,6 +23,7 @@ import { callsOf, type Turn, type TurnStatus, type UserPart } from '../core/mess
 import { findEventFault } from '../core/parse-event.ts'
 import { foldQueueEvents, isAboutQueue } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
+import { foldFlags, type ThreadFlags } from '../core/thread-flags.ts'
 import type { ForkOrigin } from '../core/thread.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
@@ -63,6 +64,8 @@ export interface Append {
 export interface ThreadToCreate {
   readonly ownerId: OwnerId
   readonly title: string
+  /** Nobody gave the title: it only stands for one, and may be replaced by one that a model makes (FK3). */
+  readonly isPlaceholder?: true
   readonly at: number
 }
 
@@ -74,6 +77,10 @@ export interface PlannedCommit extends PlannedMessages {
   readonly append: Append
   readonly size: number
   readonly title: string | null
+  /** Of a new title: a model made it. */
+  readonly isTitledByModel: boolean
+  /** What becomes of the flags; what is absent stays (FK2). */
+  readonly flags: ThreadFlags
   /** Null: as it was. */
   readonly forkedFrom: ForkOrigin | null
   /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
@@ -134,10 +141,13 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
   if (illegal !== undefined) return illegal
   const first = (expectedSeq ?? 0) + 1
   const turns = foldTurns(known, events, first)
+  const renamed = events.findLast((event) => event.type === 'thread-renamed')
   return {
     append,
     size: events.length,
-    title: events.findLast((event) => event.type === 'thread-renamed')?.title ?? null,
+    title: renamed?.title ?? null,
+    isTitledByModel: renamed?.by === 'model',
+    flags: events.reduce<ThreadFlags>(foldFlags, {}),
     forkedFrom: events.findLast((event) => event.type === 'thread-forked')?.from ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
     queue: planQueue(append),
@@ -293,6 +303,7 @@ function planBatches(
       case 'messages-retired':
       case 'messages-shown':
       case 'thread-renamed':
+      case 'thread-flagged':
       case 'input-queued':
       case 'input-revised':
       case 'input-withdrawn':

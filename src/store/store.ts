@@ -12,6 +12,7 @@ import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { ShareRecords } from './share-records.ts'
 import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 import type { VersionPath } from './version-path.ts'
@@ -133,6 +134,8 @@ export interface Store {
   readonly audit?: StoreAudit
   /** What is known of files; a store without it takes none. */
   readonly files?: FileRecords
+  /** Links to threads; without it nothing can be shared (`no-shares`). */
+  readonly shares?: ShareRecords
   /** Where the bytes of files go unless the host says otherwise. */
   readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
@@ -171,6 +174,8 @@ export interface NewThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
+  /** See `ThreadToCreate`. */
+  readonly isPlaceholder?: true
   /** Default: none. */
   readonly metadata?: JsonObject
   readonly at: number
@@ -197,6 +202,15 @@ export interface ThreadListQuery {
   readonly limit: number
   /** The `activity` of the last thread of the page before. */
   readonly before: number | null
+  /** @default all there are */
+  readonly filter?: ThreadFilter
+}
+/** Which threads of an owner (FK2). A page of them costs what it has, however many others there are. */
+export interface ThreadFilter {
+  /** Those in the archive, or those that are not. */
+  readonly archived: boolean
+  /** Of those, the pinned ones. @default pinned or not */
+  readonly pinned?: true
 }
 export interface ThreadList {
   readonly threads: readonly ListedThread[]

@@ -1,13 +1,22 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { parseQueue } from '../core/queue.ts'
-import type { ForkOrigin, ListedThread, ThreadRecord } from '../core/thread.ts'
+import type { ForkOrigin, ListedThread, ThreadRecord, TitleGiver } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
+import type { PlannedCommit } from './plan-commit.ts'
+import type { NewThread, ThreadFilter } from './store.ts'
 import { parseStoredJson } from './stored-output.ts'
 
 /** A thread as a row of a database: its metadata and its origin are JSON text. */
-export type ListedThreadRow = Omit<ListedThread, 'metadata' | 'forkedFrom'> & {
+export type ListedThreadRow = Omit<
+  ListedThread,
+  'metadata' | 'forkedFrom' | 'titledBy' | 'pinned' | 'archived'
+> & {
   readonly metadata: string
   readonly forkedFrom: string | null
+  readonly titleNote: string | null
+  /** A number where the database has no other. */
+  readonly pinned: boolean | number
+  readonly archived: boolean | number
 }
 
 /** The same with the inputs that wait, as JSON text. */
@@ -16,12 +25,64 @@ export type StoredThreadRow = ListedThreadRow & { readonly queue: string }
 export const toListedThread = ({
   metadata,
   forkedFrom,
+  titleNote,
+  pinned,
+  archived,
   ...thread
 }: ListedThreadRow): ListedThread =>
   withDefined(
-    { ...thread, metadata: parseMetadata(metadata) },
+    {
+      ...thread,
+      titledBy: toTitleGiver(thread.title, titleNote),
+      pinned: Boolean(pinned),
+      archived: Boolean(archived),
+      metadata: parseMetadata(metadata),
+    },
     { forkedFrom: parseFork(forkedFrom) },
   )
+
+/**
+ * Who gave a title, where it was not a person: `nobody`, or a model. It names the title that it is about, and counts for no
+ * other: a version that knows nothing of the note renames a thread without it, and that title is a person's (FK3).
+ */
+export function toTitleNote({
+  title,
+  isTitledByModel,
+  append: { create },
+}: Pick<PlannedCommit, 'title' | 'isTitledByModel' | 'append'>): string | null {
+  if (title !== null) return isTitledByModel ? JSON.stringify({ by: 'model', title }) : null
+  return create === undefined ? null : firstTitleNote(create)
+}
+
+/** The same of a thread that is made. */
+export const firstTitleNote = ({ title, isPlaceholder }: FirstTitle): string | null =>
+  isPlaceholder === true ? JSON.stringify({ by: 'nobody', title }) : null
+
+type FirstTitle = Pick<NewThread, 'title' | 'isPlaceholder'>
+
+/** For stores that keep it as it is. */
+export const firstTitleGiver = ({ title, isPlaceholder }: FirstTitle): TitleGiver | null =>
+  title === '' || isPlaceholder === true ? null : 'person'
+
+/** Who gave the title once this is stored. A thread of an older version says nothing. */
+export function nextTitleGiver(
+  thread: Pick<ThreadRecord, 'title'> & { readonly titledBy?: TitleGiver | null },
+  { title, isTitledByModel }: Pick<PlannedCommit, 'title' | 'isTitledByModel'>,
+): TitleGiver | null {
+  if (title === null) {
+    return thread.titledBy === undefined ? firstTitleGiver(thread) : thread.titledBy
+  }
+  if (title === '') return null
+  return isTitledByModel ? 'model' : 'person'
+}
+
+/** See `toTitleNote`. */
+export function toTitleGiver(title: string, note: string | null): TitleGiver | null {
+  if (title === '') return null
+  const value = note === null ? undefined : parseStoredJson(note)
+  if (!isJsonObject(value) || value['title'] !== title) return 'person'
+  return value['by'] === 'model' ? 'model' : null
+}
 
 export const toForkText = (from: ForkOrigin | null): string | null =>
   from === null ? null : JSON.stringify({ threadId: from.threadId, messageId: from.messageId })
@@ -53,3 +114,11 @@ function parseMetadata(text: string): JsonObject {
 
 /** The text by which two metadata are compared, and that is stored. */
 export const toMetadataText = (metadata: JsonObject): string => JSON.stringify(metadata)
+
+/** Whether a thread is in a list (FK2); for stores that look at each. One of an older version has no flags. */
+export const passesFilter = (
+  { pinned, archived }: Partial<Pick<ListedThread, 'pinned' | 'archived'>>,
+  filter: ThreadFilter | undefined,
+): boolean =>
+  filter === undefined ||
+  ((archived ?? false) === filter.archived && (filter.pinned === undefined || pinned === true))

@@ -21,6 +21,7 @@ import type {
 import { drawMark, markOf } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { AppendResult, NewThread } from './store.ts'
+import { firstTitleGiver, nextTitleGiver } from './thread-row.ts'
 import { createPathRows, walkPath } from './version-path.ts'
 
 /**
@@ -50,6 +51,9 @@ export function createThreadRows(wanted: NewThread, activity: number): ThreadRow
       id,
       ownerId,
       title,
+      titledBy: firstTitleGiver(wanted),
+      pinned: false,
+      archived: false,
       metadata,
       createdAt: at,
       updatedAt: at,
@@ -79,7 +83,7 @@ export function applyCommit(
   commit: PlannedCommit,
   clock: CommitClock,
 ): { readonly result: AppendResult; readonly rows: ThreadRows | undefined } {
-  const { append, size, title, activityAt, queue, forkedFrom } = commit
+  const { append, size, title, activityAt, queue, flags, forkedFrom } = commit
   const { threadId: id, create, lease } = append
   const isMade = before === undefined && create !== undefined
   const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
@@ -103,6 +107,10 @@ export function applyCommit(
         ...moved,
         seq: head.seq,
         title: title ?? thread.title,
+        titledBy: nextTitleGiver(thread, commit),
+        // Rows that were written before there were flags have none.
+        pinned: flags.pinned ?? thread.pinned ?? false,
+        archived: flags.archived ?? thread.archived ?? false,
         // Rows that were written before there was a queue have none.
         queue: queue ?? thread.queue ?? [],
         ...(forkedFrom === null ? {} : { forkedFrom }),

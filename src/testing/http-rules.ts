@@ -4,8 +4,10 @@ import { badInputRules } from './http-rules/bad-input-rules.ts'
 import { chatRules } from './http-rules/chat-rules.ts'
 import { decisionRules } from './http-rules/decision-rules.ts'
 import { eventRules } from './http-rules/event-rules.ts'
+import { feedbackRules } from './http-rules/feedback-rules.ts'
 import type { HttpRule } from './http-rules/http-rule.ts'
 import { importRules } from './http-rules/import-rules.ts'
+import { keepRules } from './http-rules/keep-rules.ts'
 import { messageRules } from './http-rules/message-rules.ts'
 import { originRules } from './http-rules/origin-rules.ts'
 import { ownerRules } from './http-rules/owner-rules.ts'
@@ -22,6 +24,7 @@ import { versionRules } from './http-rules/version-rules.ts'
 export const httpRules: readonly HttpRule[] = [
   ...aboutRules,
   ...threadRules,
+  ...keepRules,
   ...messageRules,
   ...eventRules,
   ...toolCallRules,
@@ -31,6 +34,7 @@ export const httpRules: readonly HttpRule[] = [
   ...queueRules,
   ...streamRules,
   ...versionRules,
+  ...feedbackRules,
   ...importRules,
   ...ownerRules,
   ...badInputRules,

@@ -86,9 +86,14 @@ export async function* exportThreads(
 ): AsyncGenerator<string> {
   let isFirst = true
   yield '{"threads":['
-  for await (const { id, title, metadata, createdAt, ownerId: owner } of threads) {
+  for await (const thread of threads) {
+    const { id, title, metadata, createdAt, ownerId: owner } = thread
     const dates = { createdAt: toIsoDate(createdAt) }
-    const own = Object.keys(metadata).length === 0 ? {} : { metadata }
+    const own = {
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ...(thread.pinned ? { pinned: true } : {}),
+      ...(thread.archived ? { archived: true } : {}),
+    }
     const head = JSON.stringify({ id, title, ...own, ...dates, owner, order: 'oldest-first' })
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`
     let comma = ''

@@ -32,6 +32,9 @@ export interface ThreadFields {
   readonly owner?: string
   /** What the host kept with it; taken only from a source that may say whose its threads are. */
   readonly metadata?: JsonObject
+  /** What its owner did with it (FK2); taken where this import makes it. */
+  readonly pinned?: true
+  readonly archived?: true
   /** Its messages are oldest first, whatever their dates say. */
   readonly isOrdered?: true
   /** Whether an envelope of pages says that there is another page. */

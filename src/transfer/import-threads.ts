@@ -1,5 +1,7 @@
-import { type OwnerId, parseOwnerId } from '../core/ids.ts'
+import { type OwnerId, parseMessageId, parseOwnerId } from '../core/ids.ts'
+import type { ThreadFlags } from '../core/thread-flags.ts'
 import { longestTitle } from '../core/thread.ts'
+import { withDefined } from '../core/with-defined.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import type { Store } from '../store/store.ts'
 import { createDryStore } from './dry-store.ts'
@@ -139,6 +141,15 @@ export async function importThreads(
     // An empty page is no thread.
     const isNothing = intake.messages.length === 0 && intake.fields.id === undefined
     if (!isNothing || sessions.has(intake.key)) await write(intake, false)
+    const session = sessions.get(intake.key)
+    const flags = flagsOf(intake.fields)
+    // Behind its messages, each of which takes it out of the archive. A thread that was there is as its owner left it.
+    if (session?.isNew === true && flags !== null) {
+      const { id } = session
+      const flagged = { type: 'thread-flagged', ...flags, at: now() } as const
+      const units = [{ id: parseMessageId(id), isTurn: false, events: [flagged], states: [] }]
+      await writer.add({ threadId: id, where: intake.where, units })
+    }
     intakes.delete(intake.key)
     sessions.delete(intake.key)
   }
@@ -174,6 +185,9 @@ export async function importThreads(
   await writer.flush()
   return dryRun === undefined ? report.finish() : { dryRun: true, ...report.finish() }
 }
+
+const flagsOf = ({ pinned, archived }: ThreadIntake['fields']): ThreadFlags | null =>
+  pinned === undefined && archived === undefined ? null : withDefined({}, { pinned, archived })
 
 const isPageAlone = 'There are more pages, and nothing says of which thread they are.'
 

@@ -22,11 +22,16 @@ export function readThreadFields(thread: JsonObject): ThreadFields {
       createdAt: dateOf(thread),
       owner: idOf(thread, 'owner', 'ownerId'),
       metadata: isJsonObject(thread.metadata) ? thread.metadata : undefined,
+      pinned: isFlagged(thread, 'pinned', 'isPinned'),
+      archived: isFlagged(thread, 'archived', 'isArchived'),
       isOrdered: thread.order === 'oldest-first' ? (true as const) : undefined,
       hasMore: flagOf(thread, 'hasMore', 'has_more'),
     },
   )
 }
+
+const isFlagged = (thread: JsonObject, ...names: readonly string[]): true | undefined =>
+  names.some((name) => thread[name] === true) ? true : undefined
 
 /** The thread that a single message says it belongs to. */
 export const threadOf = (message: JsonObject): string | undefined => idOf(message, ...threadNames)

@@ -75,6 +75,13 @@ describe('a dry run', () => {
     const [first] = Object.values(oldSystems)
     await runInProcess(['import', '-', '--db', database.place, '--thread', 't'], first?.text ?? '')
     await database.damage(`DROP INDEX messages_hidden;
+      DROP INDEX threads_by_archive;
+      DROP INDEX threads_pinned;
+      ALTER TABLE threads DROP COLUMN pinned;
+      ALTER TABLE threads DROP COLUMN archived;
+      ALTER TABLE threads DROP COLUMN title_note;
+      DROP TABLE shares;
+      DROP TABLE share_messages;
       DROP TABLE search_threads;
       DROP TABLE search_owners;
       DROP TABLE search_texts;

@@ -52,9 +52,11 @@ const oldFunctions =
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
+  DROP TABLE holdfast.shares, holdfast.share_messages;
   DROP TABLE holdfast.search_threads, holdfast.search_texts;
   ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark,
-    DROP COLUMN metadata, DROP COLUMN queue, DROP COLUMN forked_from;
+    DROP COLUMN metadata, DROP COLUMN queue, DROP COLUMN forked_from,
+    DROP COLUMN pinned, DROP COLUMN archived, DROP COLUMN title_note;
   ALTER TABLE holdfast.messages DROP COLUMN mark, DROP COLUMN parent_seq, DROP COLUMN versions;
   DROP TABLE holdfast.files, holdfast.file_uses, holdfast.file_pieces;
   ALTER TABLE holdfast.events DROP COLUMN mark;

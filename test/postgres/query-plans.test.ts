@@ -5,6 +5,10 @@ import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
+import {
+  createShareStatements,
+  deleteSharesStatement,
+} from '../../src/store/postgres/share-records.ts'
 import { searchStatements } from '../../src/store/postgres/search-index.ts'
 import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
 import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
@@ -27,11 +31,20 @@ import { createTestDatabase, openTestDatabase, waitFor } from './test-database.t
 // What only inserts, or only waits, reads no table.
 const { begin: _, lockOwner: __, ...readingFiles } = createFileStatements('holdfast')
 
+const threadStatements = createThreadStatements('holdfast')
+const { listKept } = threadStatements
+/** Under names of their own: others have verbs of the same name. */
+const prefixed = (list: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(list).map(([name, value]) => [`share ${name}`, value]))
+
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
-  ...createThreadStatements('holdfast'),
+  ...threadStatements,
+  lists: Object.values(listKept),
   ...readingFiles,
   ...searchStatements('holdfast'),
+  ...prefixed(createShareStatements('holdfast')),
+  deleteShares: deleteSharesStatement('holdfast'),
   commits: (['events', 'calls', 'all'] as const).map((tables) =>
     commitStatement('holdfast', tables),
   ),
@@ -50,6 +63,8 @@ const fill = `
     SELECT 'thread-' || n, 'owner-' || n % 50, '', 1, 1, 100000,
       CASE WHEN n < 5 THEN 'me' END, CASE WHEN n < 5 THEN 'turn' END, CASE WHEN n < 5 THEN now() END
     FROM generate_series(1, 2000) n;
+  UPDATE threads SET archived = true WHERE id IN ('thread-7', 'thread-8');
+  UPDATE threads SET pinned = true WHERE id IN ('thread-8', 'thread-9');
   CREATE TEMP TABLE sizes AS SELECT 'thread-' || n AS id,
     CASE n WHEN 1 THEN 20000 WHEN 2 THEN 200 ELSE 6 END AS size FROM generate_series(1, 2000) n;
   INSERT INTO messages (thread_id, seq, message_id, role, status, body, body_seq, commit_seq,
@@ -77,6 +92,11 @@ const fill = `
   INSERT INTO search_texts (thread_id, seq, owner_id, at, words)
     SELECT t.id, n * 5, t.owner_id, n, array_to_tsvector(ARRAY['word', 'rare' || t.id])
     FROM sizes s JOIN threads t ON t.id = s.id, generate_series(1, size) n;
+  INSERT INTO shares (id, thread_id, incarnation, created_at, seq)
+    SELECT 'share-' || n, t.id, t.incarnation, n, CASE WHEN n % 10 <> 0 THEN n END
+    FROM generate_series(1, 20000) n JOIN threads t ON t.id = 'thread-' || 1 + n % 2000;
+  INSERT INTO share_messages (share_id, nth, body)
+    SELECT 'share-' || 1 + n % 20000, n, '{}' FROM generate_series(1, 100000) n;
   ANALYZE;
 `
 
@@ -195,11 +215,27 @@ describe('[PG6] no query goes over a whole table', () => {
     await store.requestStop(id)
     await store.findAbandonedRuns(10)
     await store.listThreads({ ownerId: ana, limit: 10, before: null })
+    for (const archived of [false, true]) {
+      const list = { ownerId: ana, limit: 10, before: null }
+      await store.listThreads({ ...list, filter: { archived } })
+      await store.listThreads({ ...list, filter: { archived, pinned: true } })
+    }
     await store.deleteThread(id)
     await store.close()
     await allGone()
     expect((await client.query(counts)).rows).toEqual(before.rows)
   })
+})
+
+it.each([
+  ['listed', 'threads_listed'],
+  ['archived', 'threads_archived'],
+  ['pinned', 'threads_pinned'],
+  ['pinnedArchived', 'threads_pinned_archived'],
+] as const)('[FK2] a page of the list “%s” goes over no other threads', async (list, index) => {
+  const nodes = await explain(listKept[list].text)
+  expect(nodes.flatMap((node) => node['Index Name'] ?? [])).toEqual([index])
+  expect(nodes.filter((node) => node['Node Type'].includes('Sort'))).toEqual([])
 })
 
 describe('[PG6] the cost of a page does not grow with the thread', () => {

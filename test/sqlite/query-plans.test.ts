@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-sql.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 /** The steps of a plan, as SQLite words them. */
@@ -28,7 +29,7 @@ const wholeThreadByDesign = [
 const isScan = (step: string) => step.startsWith('SCAN') && step !== 'SCAN CONSTANT ROW'
 
 describe('[PG6] no query goes over a whole table', () => {
-  for (const [name, sql] of Object.entries(ledgerSql)) {
+  for (const [name, sql] of Object.entries({ ...ledgerSql, ...shareSql })) {
     it(`[PG6] ${name}`, () => {
       const plan = readPlan(createFile(), sql)
       expect(plan.filter(isScan)).toEqual(
@@ -53,6 +54,17 @@ describe('[PG6] no query goes over a whole table', () => {
   it('[PG1] the edges of a page come from an index of places alone', () => {
     expect(readPlan(createFile(), ledgerSql.readPlaces)).toEqual([
       'SEARCH messages USING COVERING INDEX messages_shown (thread=? AND seq<?)',
+    ])
+  })
+
+  it('[FK2] a page of the archive, or of what is pinned, goes over no other threads', () => {
+    const file = createFile()
+    const places = '(owner_id=? AND archived=? AND activity<?)'
+    expect(readPlan(file, ledgerSql.listByArchive)).toEqual([
+      `SEARCH threads USING INDEX threads_by_archive ${places}`,
+    ])
+    expect(readPlan(file, ledgerSql.listPinned)).toEqual([
+      `SEARCH threads USING INDEX threads_pinned ${places}`,
     ])
   })
 

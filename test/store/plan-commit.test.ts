@@ -69,6 +69,8 @@ function plan(before: readonly NewEvent[], events: readonly NewEvent[]) {
 type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
 const none: Rows = {
   title: null,
+  isTitledByModel: false,
+  flags: {},
   forkedFrom: null,
   activityAt: null,
   queue: null,
@@ -110,7 +112,7 @@ const cases: readonly Case[] = [
   {
     name: 'a message, whose row is its one home',
     events: [say('Hi')],
-    rows: { activityAt: at, newMessages: [messageRow(1)] },
+    rows: { activityAt: at, flags: { archived: false }, newMessages: [messageRow(1)] },
   },
   {
     name: 'a new name, and a turn that begins',
@@ -122,6 +124,35 @@ const cases: readonly Case[] = [
       batches: [
         threadBatch(1, line('thread-renamed', ',"title":"New"')),
         { ...batch(2, startedLine), turnSeq: 2 },
+      ],
+    },
+  },
+  {
+    name: 'a name that a model gave',
+    events: [{ type: 'thread-renamed', title: 'New', by: 'model', at }],
+    rows: {
+      title: 'New',
+      isTitledByModel: true,
+      batches: [threadBatch(1, line('thread-renamed', ',"title":"New","by":"model"'))],
+    },
+  },
+  {
+    name: 'flags, of which the last word counts',
+    events: [
+      { type: 'thread-flagged', pinned: true, archived: true, at },
+      { type: 'thread-flagged', archived: false, at },
+    ],
+    rows: {
+      flags: { pinned: true, archived: false },
+      batches: [
+        {
+          ...threadBatch(2, line('thread-flagged', ',"pinned":true,"archived":true')),
+          size: 2,
+          payload: [
+            line('thread-flagged', ',"pinned":true,"archived":true'),
+            line('thread-flagged', ',"archived":false'),
+          ].join('\n'),
+        },
       ],
     },
   },
@@ -220,6 +251,7 @@ const cases: readonly Case[] = [
     name: 'a turn that begins and ends in one append: one row for it, one for each call',
     events: [...done, ended(), say('Hi')],
     rows: {
+      flags: { archived: false },
       activityAt: at,
       newMessages: [
         turnRow(1, 'ended', { body: snapshotOf([...done, ended()]), bodySeq: 5 }),
@@ -295,6 +327,7 @@ const cases: readonly Case[] = [
       { ...say('Hi'), versionOf: [{ id: user, seq: 1 }] } as NewEvent,
     ],
     rows: {
+      flags: { archived: false },
       activityAt: at,
       newMessages: [messageRow(3, { versions: bothVersions })],
       changedMessages: [

@@ -4,14 +4,18 @@ import { goTo, threadPath } from '../place.ts'
 
 export interface FoundTextsProps {
   readonly query: string
+  /** The threads that are in the list above, where their titles are found. */
+  readonly listed: ReadonlySet<string>
   readonly onOpen: () => void
 }
 
 /** What was said with these words, in any conversation; each leads to the message. */
-export function FoundTexts({ query, onOpen }: FoundTextsProps): ReactNode {
+export function FoundTexts({ query, listed, onOpen }: FoundTextsProps): ReactNode {
   const { status, results, hasMore } = useSearch(query)
-  // Titles are found in the list above.
-  const texts = results.filter(({ messageId }) => messageId !== null)
+  // The archive is not in the list above, and is searched as everything else is.
+  const texts = results.filter(
+    ({ messageId, threadId }) => messageId !== null || !listed.has(threadId),
+  )
   if (status === 'idle') return null
   return (
     <section aria-label="In messages" aria-busy={status === 'searching'}>
@@ -36,7 +40,7 @@ function wordsOf(status: string, count: number, hasMore: boolean): string {
 
 function FoundLink(props: { readonly found: FoundText; readonly onOpen: () => void }): ReactNode {
   const { threadId, messageId, title, snippet, ranges } = props.found
-  const path = `${threadPath(threadId)}#${encodeURIComponent(messageId ?? '')}`
+  const path = `${threadPath(threadId)}${messageId === null ? '' : `#${encodeURIComponent(messageId)}`}`
   const open = (event: MouseEvent) => {
     // With a key held down it is the browser's: a new tab, a new window.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -47,7 +51,7 @@ function FoundLink(props: { readonly found: FoundText; readonly onOpen: () => vo
   return (
     <a href={path} onClick={open}>
       <strong dir="auto">{title === '' ? 'Untitled' : title}</strong>
-      <span dir="auto">{toMarked(snippet, ranges)}</span>
+      {messageId !== null && <span dir="auto">{toMarked(snippet, ranges)}</span>}
     </a>
   )
 }

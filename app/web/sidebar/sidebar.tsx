@@ -1,13 +1,11 @@
-import { useThreads } from 'holdfast/react'
 import { Icon } from 'holdfast/widgets'
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useState } from 'react'
 import { goTo } from '../place.ts'
 import { SettingsDialog } from '../settings/settings-dialog.tsx'
-import { FoundTexts } from './found-texts.tsx'
-import { groupThreads } from './group-threads.ts'
-import { ThreadLink } from './thread-link.tsx'
+import { ArchiveView } from './archive-view.tsx'
+import { ThreadList } from './thread-list.tsx'
 import { UndoNote } from './undo-note.tsx'
-import { useRemoval } from './use-removal.ts'
+import { useUndo } from './use-undo.ts'
 
 export interface SidebarProps {
   readonly current: string
@@ -18,16 +16,9 @@ export interface SidebarProps {
 /** The list of threads; under 768 px a drawer. */
 export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
   const { current, onClose } = props
-  const { threads, status, error, hasMore, loadMore, refresh, rename, remove } = useThreads()
   const [query, setQuery] = useState('')
-  const [now] = useState(Date.now)
-  const removal = useRemoval(remove, current)
-  const wanted = query.trim().toLowerCase()
-  const found = threads.filter(({ title }) => title.toLowerCase().includes(wanted))
-  useEffect(() => {
-    // A search looks at every thread, not only at those that happen to be loaded.
-    if (wanted !== '' && hasMore) loadMore().catch(() => undefined)
-  }, [wanted, hasMore, loadMore, threads.length])
+  const [isArchive, setArchive] = useState(false)
+  const undo = useUndo()
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onClose()
   }
@@ -62,45 +53,23 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
           onChange={(event) => setQuery(event.target.value)}
         />
       </label>
-      <div className="app-threads">
-        {status === 'failed' && threads.length === 0 && (
-          <p className="app-quiet" role="alert">
-            {error}{' '}
-            <button type="button" className="hf-button" onClick={() => void refresh()}>
-              Try again
-            </button>
-          </p>
-        )}
-        {status === 'ready' && found.length === 0 && (
-          <p className="app-quiet">
-            {wanted === '' ? 'Your conversations will be here.' : 'Nothing found.'}
-          </p>
-        )}
-        {groupThreads(found, now).map(({ name, items }) => (
-          <section key={name} aria-label={name}>
-            <h2>{name}</h2>
-            <ul>
-              {items.map((thread) => (
-                <ThreadLink
-                  key={thread.id}
-                  thread={thread}
-                  isCurrent={thread.id === current}
-                  onOpen={onClose}
-                  onRename={(title) => rename(thread.id, title)}
-                  onRemove={() => removal.start(thread)}
-                />
-              ))}
-            </ul>
-          </section>
-        ))}
-        <FoundTexts query={query} onOpen={onClose} />
-        {hasMore && wanted === '' && (
-          <button type="button" className="hf-quiet" onClick={() => void loadMore()}>
-            Show more
-          </button>
-        )}
-      </div>
-      <UndoNote removal={removal} />
+      {isArchive && query.trim() === '' ? (
+        <ArchiveView
+          current={current}
+          undo={undo}
+          onOpen={onClose}
+          onBack={() => setArchive(false)}
+        />
+      ) : (
+        <ThreadList
+          current={current}
+          query={query}
+          undo={undo}
+          onOpen={onClose}
+          onArchive={() => setArchive(true)}
+        />
+      )}
+      <UndoNote undo={undo} />
       <SettingsDialog />
     </nav>
   )

@@ -1,22 +1,28 @@
 import type { ThreadItem } from 'holdfast/client'
 import { Icon } from 'holdfast/widgets'
-import { type MouseEvent, type ReactNode, useState } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { goTo, threadPath } from '../place.ts'
+import { ThreadMenu } from './thread-menu.tsx'
 import { ThreadRename } from './thread-rename.tsx'
+import type { ThreadActions } from './use-thread-actions.ts'
 
 export interface ThreadLinkProps {
   readonly thread: ThreadItem
   readonly isCurrent: boolean
   readonly onOpen: () => void
-  readonly onRename: (title: string) => Promise<void>
-  readonly onRemove: () => void
+  readonly actions: ThreadActions
 }
 
-export function ThreadLink(props: ThreadLinkProps): ReactNode {
-  const { thread, isCurrent, onOpen, onRename, onRemove } = props
+export function ThreadLink({ thread, isCurrent, onOpen, actions }: ThreadLinkProps): ReactNode {
   const [isRenaming, setRenaming] = useState(false)
+  const [wasRenamed, setRenamed] = useState(false)
+  const row = useRef<HTMLLIElement>(null)
   const path = threadPath(thread.id)
   const title = thread.title === '' ? 'Untitled' : thread.title
+  useEffect(() => {
+    // The field is gone, and the focus with it.
+    if (!isRenaming && wasRenamed) row.current?.querySelector('button')?.focus()
+  }, [isRenaming, wasRenamed])
   const open = (event: MouseEvent) => {
     // With a key held down it is the browser's: a new tab, a new window.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
@@ -27,22 +33,50 @@ export function ThreadLink(props: ThreadLinkProps): ReactNode {
   if (isRenaming) {
     return (
       <li>
-        <ThreadRename title={thread.title} onSave={onRename} onClose={() => setRenaming(false)} />
+        <ThreadRename
+          title={thread.title}
+          onSave={(next) => actions.rename(thread, next)}
+          onClose={(isByKey) => {
+            setRenamed(isByKey)
+            setRenaming(false)
+          }}
+        />
       </li>
     )
   }
+  /** Whoever has taken the row away with the keyboard goes on at the next one. */
+  const leave = (act: (item: ThreadItem) => void) => () => {
+    const next = row.current?.nextElementSibling ?? row.current?.previousElementSibling
+    act(thread)
+    ;(next?.querySelector('a') ?? document.querySelector<HTMLElement>('.app-new'))?.focus()
+  }
+  const { pinned, archived } = thread
   return (
-    <li className="app-thread" data-current={isCurrent ? true : undefined}>
+    <li ref={row} className="app-thread" data-current={isCurrent ? true : undefined}>
       {/* In its own direction, so that it is cut off where it ends. */}
       <a dir="auto" href={path} aria-current={isCurrent ? 'page' : undefined} onClick={open}>
         {title}
       </a>
-      <button type="button" aria-label={`Rename ${title}`} onClick={() => setRenaming(true)}>
-        <Icon name="pencil" />
-      </button>
-      <button type="button" aria-label={`Delete ${title}`} onClick={onRemove}>
-        <Icon name="trash" />
-      </button>
+      {pinned && !archived && <Icon name="pin" />}
+      <ThreadMenu
+        title={title}
+        actions={[
+          ...(archived
+            ? []
+            : [
+                {
+                  name: pinned ? 'Unpin' : 'Pin',
+                  icon: 'pin' as const,
+                  run: leave((item) => actions.pin(item, !pinned)),
+                },
+              ]),
+          { name: 'Rename', icon: 'pencil', run: () => setRenaming(true) },
+          archived
+            ? { name: 'Unarchive', icon: 'unarchive', run: leave(actions.unarchive) }
+            : { name: 'Archive', icon: 'archive', run: leave(actions.archive) },
+          { name: 'Delete', icon: 'trash', run: leave(actions.remove), isDangerous: true },
+        ]}
+      />
     </li>
   )
 }

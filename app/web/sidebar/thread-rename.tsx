@@ -3,17 +3,21 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 export interface ThreadRenameProps {
   readonly title: string
   readonly onSave: (title: string) => Promise<void>
-  readonly onClose: () => void
+  /** `isByKey`: with Enter or Escape, so the focus has nowhere to go by itself. */
+  readonly onClose: (isByKey: boolean) => void
 }
 
 export function ThreadRename({ title, onSave, onClose }: ThreadRenameProps): ReactNode {
   const [text, setText] = useState(title)
   const [error, setError] = useState<string | null>(null)
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.select(), [])
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [])
   const save = () => {
     onSave(text.trim())
-      .then(onClose)
+      .then(() => onClose(true))
       .catch((thrown: unknown) =>
         setError(thrown instanceof Error ? thrown.message : String(thrown)),
       )
@@ -35,9 +39,11 @@ export function ThreadRename({ title, onSave, onClose }: ThreadRenameProps): Rea
         maxLength={500}
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onBlur={onClose}
+        onBlur={() => onClose(false)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose()
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          onClose(true)
         }}
       />
     </form>

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react'
-import type { Removal } from './use-removal.ts'
+import type { Undo } from './use-undo.ts'
 
-export function UndoNote({ removal }: { readonly removal: Removal }): ReactNode {
-  const { thread, undo } = removal
+export function UndoNote({ undo: { action, undo } }: { readonly undo: Undo }): ReactNode {
   return (
     <div aria-live="polite">
-      {thread !== null && (
+      {action !== null && (
         <p className="app-undo">
           <span>
-            Deleted “<bdi>{thread.title}</bdi>”
+            {action.done} “
+            <bdi>{action.thread.title === '' ? 'Untitled' : action.thread.title}</bdi>”
           </span>
           <button type="button" onClick={undo}>
             Undo

@@ -3,7 +3,7 @@ import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
+import { parseFlag, parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
@@ -28,7 +28,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
   const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
   const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
     const body = parseObject(await readJson(request, limits.bodyBytes))
-    const { title, metadata } = body
+    const { title, pinned, archived, metadata } = body
     if (metadata !== undefined && threadMetadata !== 'write') {
       throw new ApiError(403, 'forbidden', 'The metadata of a thread is not yours to set here.')
     }
@@ -36,6 +36,8 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       {},
       {
         title: title === undefined ? undefined : parseTitle(title),
+        pinned: parseFlag('pinned', pinned),
+        archived: parseFlag('archived', archived),
         metadata: metadata === undefined ? undefined : parseMetadata(metadata),
       },
     )
@@ -46,7 +48,8 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads',
       async handle({ request, ownerId }) {
-        const [body, given] = await readChange(request)
+        const [body, change] = await readChange(request)
+        const { pinned: _, archived: __, ...given } = change
         const id = body['id'] === undefined ? undefined : parseThreadId(body['id'])
         if (id !== undefined && (await threads.get(id, { ownerId })) === null) {
           checkMadeUpId(context, id)
@@ -62,9 +65,13 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads',
       async handle({ url, ownerId }) {
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
-        const cursor = parameter(url, 'cursor')
+        const wanted = {
+          cursor: parameter(url, 'cursor'),
+          archived: parseOne(url, 'archived'),
+          pinned: parseOne(url, 'pinned'),
+        }
         inFlight.admit(ownerId)
-        const read = () => threads.list(withDefined({ ownerId, limit }, { cursor }))
+        const read = () => threads.list(withDefined({ ownerId, limit }, wanted))
         const page = await reads.gateOf(ownerId)(read)
         return toJsonResponse(context, ownerId, { ...page, results: page.results.map(list) })
       },
@@ -80,7 +87,9 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { id } = await findThread(context, request)
         const [, change] = await readChange(request.request)
-        if (Object.keys(change).length === 0) throw badRequest('"title" says what to change.')
+        if (Object.keys(change).length === 0) {
+          throw badRequest('"title", "pinned" or "archived" says what to change.')
+        }
         const { ownerId } = request
         return Response.json(show(orNotFound(await threads.update(id, change, { ownerId }))))
       },
@@ -133,13 +142,22 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-function toThreadJson(
-  { id, title, metadata, createdAt, updatedAt, seq, forkedFrom }: ListedThread,
-  showsMetadata: boolean,
-) {
+function toThreadJson(thread: ListedThread, showsMetadata: boolean) {
+  const { id, title, titledBy, pinned, archived, metadata, createdAt, updatedAt, seq } = thread
+  const { forkedFrom } = thread
   const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(updatedAt) }
-  const thread = { id, title, ...(showsMetadata ? { metadata } : {}), ...dates, seq }
-  return withDefined(thread, { forkedFrom })
+  const own = showsMetadata ? { metadata } : {}
+  return withDefined(
+    { id, title, titledBy, pinned, archived, ...own, ...dates, seq },
+    { forkedFrom },
+  )
+}
+
+/** Of a list: `1` asks for these only, and nothing else is a question. */
+function parseOne(url: URL, name: string): true | undefined {
+  const value = parameter(url, name)
+  if (value === undefined || value === '1') return value === undefined ? undefined : true
+  throw badRequest(`"${name}" is 1, or is left out.`)
 }
 
 export function parseObject(body: Json): Readonly<Record<string, Json>> {

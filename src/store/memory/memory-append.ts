@@ -6,6 +6,7 @@ import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../l
 import { markOf } from '../place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
+import { nextTitleGiver } from '../thread-row.ts'
 import {
   type MemoryMessage,
   type MemoryThread,
@@ -23,7 +24,7 @@ export function appendToMemory(
   commit: PlannedCommit,
   context: AppendContext,
 ): AppendResult {
-  const { append, size, activityAt, title, queue, forkedFrom } = commit
+  const { append, size, activityAt, title, queue, flags, forkedFrom } = commit
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
@@ -39,6 +40,8 @@ export function appendToMemory(
     ...(activityAt === null ? {} : { activity: nextActivity(), updatedAt: activityAt }),
     seq: stored.head.seq,
     title: title ?? stored.thread.title,
+    titledBy: nextTitleGiver(stored.thread, commit),
+    ...flags,
     // What a database would give back: plain JSON, shared with nobody.
     ...(queue === null ? {} : { queue: parseQueue(toQueueText(queue)) }),
     ...(forkedFrom === null ? {} : { forkedFrom }),

@@ -13,10 +13,11 @@ import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-output
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
-import { toMetadataText } from '../thread-row.ts'
+import { firstTitleGiver, passesFilter, toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
 import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
+import { createMemoryShareRecords } from './memory-share-records.ts'
 import { createMemorySearch } from './memory-search.ts'
 import {
   type MemoryMessage,
@@ -52,6 +53,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
   const files = createMemoryFileRecords((id) => threads.has(id))
+  const shares = createMemoryShareRecords(threads)
   let activity = 0
   let closed = false
 
@@ -60,23 +62,29 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     if (closed) throw new HoldfastError('store-closed', 'The store has been closed.')
   }
 
-  const newThread = ({ id, ownerId, title, metadata, at }: NewThread): MemoryThread => ({
-    thread: {
-      id,
-      ownerId,
-      title: title.slice(0, longestTitle).toWellFormed(),
-      metadata: copyJson(metadata ?? {}),
-      createdAt: at,
-      updatedAt: at,
-      seq: 0,
-      activity: nextActivity(),
-      queue: [],
-    },
-    messages: [],
-    events: [],
-    head: newThreadHead(ownerId, drawMark()),
-    mark: '',
-  })
+  const newThread = (wanted: NewThread): MemoryThread => {
+    const { id, ownerId, title, metadata, at } = wanted
+    return {
+      thread: {
+        id,
+        ownerId,
+        title: title.slice(0, longestTitle).toWellFormed(),
+        titledBy: firstTitleGiver(wanted),
+        pinned: false,
+        archived: false,
+        metadata: copyJson(metadata ?? {}),
+        createdAt: at,
+        updatedAt: at,
+        seq: 0,
+        activity: nextActivity(),
+        queue: [],
+      },
+      messages: [],
+      events: [],
+      head: newThreadHead(ownerId, drawMark()),
+      mark: '',
+    }
+  }
   /** What the append writes to; a new thread is kept only if it is not refused. */
   const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
     const stored = threads.get(threadId)
@@ -108,11 +116,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return threads.get(id)?.thread ?? null
     },
 
-    async listThreads({ ownerId, limit, before }) {
+    async listThreads({ ownerId, limit, before, filter }) {
       open()
       const mine = [...threads.values()]
         .map(({ thread: { queue: _, ...thread } }): ListedThread => thread)
-        .filter((thread) => thread.ownerId === ownerId)
+        .filter((thread) => thread.ownerId === ownerId && passesFilter(thread, filter))
         .filter((thread) => before === null || thread.activity < before)
         .sort((left, right) => right.activity - left.activity)
       return { threads: mine.slice(0, limit), hasMore: mine.length > limit }
@@ -133,6 +141,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       threads.delete(id)
       files.release(id)
+      shares.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -306,6 +315,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
 
     search: createMemorySearch(threads),
+    shares,
 
     watch: (listener) => notifications.watch(listener),
 

@@ -174,7 +174,8 @@ function createAuditSql(schema: string) {
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,
       list: `SELECT id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-          updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"
+          updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
+          title_note AS "titleNote", pinned, archived
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
     },
     findTurns: statement(

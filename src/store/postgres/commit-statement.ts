@@ -2,7 +2,7 @@ import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
-import { toForkText } from '../thread-row.ts'
+import { toForkText, toTitleNote } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
 import { type Statement, toPlainText } from './statement.ts'
 
@@ -19,9 +19,11 @@ export type CommitTables = 'events' | 'calls' | 'all'
 /** Which tables a group writes: the statement of each is prepared by itself, as a multi-table one costs more to start. */
 export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
   const isMultiTable = commits.some(
-    ({ append, newMessages, changedMessages, shownMessages, files, forkedFrom }) =>
+    ({ append, newMessages, changedMessages, shownMessages, files, forkedFrom, title, flags }) =>
       append.create !== undefined ||
       forkedFrom !== null ||
+      title !== null ||
+      Object.keys(flags).length > 0 ||
       newMessages.length + changedMessages.length + shownMessages.length + files.length > 0,
   )
   if (isMultiTable) return 'all'
@@ -56,7 +58,8 @@ const columns = (list: string): readonly Column[] =>
 
 const headColumns = columns(`id text, expected bigint, size bigint, title text, activity_at bigint,
   mark text, queue text, lease text, fence bigint, holder text, turn text, ms bigint`)
-const createColumns = columns('owner text, first_title text, made_at bigint, forked_from text')
+const createColumns = columns(`owner text, first_title text, made_at bigint, forked_from text,
+  title_note text, pinned boolean, archived boolean`)
 const batchColumns = columns(`thread text, seq bigint, size integer, commit_seq bigint,
   message_id text, at bigint, payload text`)
 const callColumns = columns(`thread text, call_id text, message_id text, seq bigint, name text,
@@ -96,7 +99,13 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          title = coalesce(i.title, t.title),
          queue = coalesce(i.queue, t.queue),
-         ${isMultiTable ? 'forked_from = coalesce(i.forked_from, t.forked_from),' : ''}
+         ${
+           isMultiTable
+             ? `forked_from = coalesce(i.forked_from, t.forked_from),
+         title_note = CASE WHEN i.title IS NULL THEN t.title_note ELSE i.title_note END,
+         pinned = coalesce(i.pinned, t.pinned), archived = coalesce(i.archived, t.archived),`
+             : ''
+         }
          updated_at = coalesce(i.activity_at, t.updated_at),
          activity = CASE WHEN i.activity_at IS NULL THEN t.activity
            ELSE nextval('${schema}.activity') END,
@@ -121,12 +130,12 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
       ? [
           `made AS (
              INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
-               forked_from,
+               forked_from, title_note, pinned, archived,
                fence, lease_holder, lease_turn, lease_until)
              SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
                coalesce(i.activity_at, i.made_at), i.size,
                CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
-               i.forked_from,
+               i.forked_from, i.title_note, coalesce(i.pinned, false), coalesce(i.archived, false),
                CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
                CASE i.lease WHEN 'acquire' THEN i.holder END,
                CASE i.lease WHEN 'acquire' THEN i.turn END,
@@ -204,8 +213,8 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
              ON CONFLICT DO NOTHING)`,
           `kept AS (
-             UPDATE ${schema}.files AS f SET is_used = true FROM naming AS n
-             WHERE f.id = n.file_id AND NOT f.is_used)`,
+             UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
+             WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
         ]
       : []),
   ]
@@ -309,8 +318,29 @@ const headValues = (commit: PlannedCommit, tables: CommitTables): readonly unkno
     markOf(commit),
     queue === null ? null : toQueueText(queue),
     ...leaseValues(append.lease),
-    ...(tables === 'all' ? [...createValues(append.create), toForkText(commit.forkedFrom)] : []),
+    ...(tables === 'all' ? threadValues(commit) : []),
   ]
+}
+
+const threadValues = (commit: PlannedCommit): readonly unknown[] => {
+  const { create } = commit.append
+  const { pinned = null, archived = null } = commit.flags
+  const note = toTitleNote(withPlainTitles(commit))
+  return [...createValues(create), toForkText(commit.forkedFrom), note, pinned, archived]
+}
+
+/** As they are stored: a note counts only for the title that it names. */
+const withPlainTitles = (commit: PlannedCommit): Parameters<typeof toTitleNote>[0] => {
+  const { title, append, isTitledByModel } = commit
+  const { create } = append
+  return {
+    isTitledByModel,
+    title: title === null ? null : toPlainText(title),
+    append:
+      create === undefined
+        ? append
+        : { ...append, create: { ...create, title: toPlainText(create.title) } },
+  }
 }
 
 /** Rows as one array for each column. */

@@ -13,11 +13,13 @@ import type {
   MetadataChange,
   NewThread,
   StopRequest,
+  ThreadFilter,
   ThreadList,
   ThreadListQuery,
 } from '../store.ts'
 import { longestTitle } from '../../core/thread.ts'
 import {
+  firstTitleNote,
   type ListedThreadRow,
   type StoredThreadRow,
   toListedThread,
@@ -26,6 +28,7 @@ import {
 } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
+import { deleteSharesStatement } from './share-records.ts'
 import { type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
 
@@ -35,14 +38,11 @@ export function createThreadVerbs(
   statements: ThreadStatements,
 ) {
   return {
-    async createThread({
-      id,
-      ownerId,
-      title,
-      metadata = {},
-      at,
-    }: NewThread): Promise<CreateThreadResult> {
-      const values = [id, ownerId, toPlainText(title), at, toMetadataText(metadata)]
+    async createThread(wanted: NewThread): Promise<CreateThreadResult> {
+      const { id, ownerId, metadata = {}, at } = wanted
+      const title = toPlainText(wanted.title)
+      const note = firstTitleNote({ ...wanted, title })
+      const values = [id, ownerId, title, at, toMetadataText(metadata), note]
       for (;;) {
         const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
           statements.createThread,
@@ -67,9 +67,10 @@ export function createThreadVerbs(
       return new Map(rows.map(({ id, seq }) => [id, seq]))
     },
 
-    async listThreads({ ownerId, limit, before }: ThreadListQuery): Promise<ThreadList> {
+    async listThreads({ ownerId, limit, before, filter }: ThreadListQuery): Promise<ThreadList> {
       const values = [ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1]
-      const found = await run<ListedThreadRow>(statements.listThreads, values)
+      const list = filter === undefined ? statements.listThreads : listOf(statements, filter)
+      const found = await run<ListedThreadRow>(list, values)
       return { threads: found.slice(0, limit).map(toListedThread), hasMore: found.length > limit }
     },
 
@@ -111,6 +112,11 @@ export function createThreadVerbs(
   }
 }
 
+function listOf({ listKept }: ThreadStatements, { archived, pinned }: ThreadFilter): Statement {
+  if (pinned === true) return archived ? listKept.pinnedArchived : listKept.pinned
+  return archived ? listKept.archived : listKept.listed
+}
+
 interface StopRow {
   readonly turnId: MessageId | null
   readonly fence: number
@@ -121,13 +127,21 @@ type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
-    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom"`
+    created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
+    title_note AS "titleNote", pinned, archived`
+  /** A statement for each list: only where its condition is no parameter is the index used that has these threads alone. */
+  const list = (name: string, condition: string) =>
+    statement(
+      name,
+      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2 ${condition}
+       ORDER BY activity DESC LIMIT $3`,
+    )
   return {
     createThread: statement(
       'create-thread',
       `WITH created AS (
-         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, metadata)
-         VALUES ($1, $2, $3, $4::bigint, $4, $5)
+         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, metadata, title_note)
+         VALUES ($1, $2, $3, $4::bigint, $4, $5, $6)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
        SELECT ${columns}, queue, true AS "isNew" FROM created
@@ -141,11 +155,13 @@ export function createThreadStatements(schema: string) {
       'read-seqs',
       `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
     ),
-    listThreads: statement(
-      'list-threads',
-      `SELECT ${columns} FROM ${schema}.threads WHERE owner_id = $1 AND activity < $2
-       ORDER BY activity DESC LIMIT $3`,
-    ),
+    listThreads: list('list-threads', ''),
+    listKept: {
+      listed: list('list-listed', 'AND NOT archived'),
+      archived: list('list-archived', 'AND archived'),
+      pinned: list('list-pinned', 'AND pinned AND NOT archived'),
+      pinnedArchived: list('list-pinned-archived', 'AND pinned AND archived'),
+    },
     deleteThread: statement(
       'delete-thread',
       `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,
@@ -168,6 +184,7 @@ export function createThreadStatements(schema: string) {
         statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
       ),
       releaseFilesStatement(schema),
+      deleteSharesStatement(schema),
     ],
     requestStop: statement(
       'request-stop',

@@ -234,8 +234,8 @@ const auditSql = {
       model_output AS modelOutput FROM calls ${ofThread('calls')} ORDER BY thread, turn, seq`,
   },
   listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
-    updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom FROM threads
-    WHERE owner_id NOT IN ${nobodys} ORDER BY thread`,
+    updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived
+    FROM threads WHERE owner_id NOT IN ${nobodys} ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,

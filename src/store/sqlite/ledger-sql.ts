@@ -1,7 +1,7 @@
 import { longestTitle } from '../../core/thread.ts'
 
 const threadColumns = `id, owner_id AS ownerId, substr(title, 1, ${longestTitle}) AS title, metadata, created_at AS createdAt,
-  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom`
+  updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived`
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
@@ -41,6 +41,10 @@ export const ledgerSql = {
   readKey: 'SELECT thread FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
+  listByArchive: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND archived = ? AND activity < ?
+    ORDER BY activity DESC ${limit}`,
+  listPinned: `SELECT ${threadColumns} FROM threads
+    WHERE owner_id = ? AND archived = ? AND activity < ? AND pinned = 1 ORDER BY activity DESC ${limit}`,
   readCounter: `SELECT ${lastCounter} AS last`,
   readLeast: 'SELECT least FROM counter WHERE id = 1',
   raiseCounter: 'UPDATE counter SET least = ? WHERE id = 1',
@@ -48,9 +52,9 @@ export const ledgerSql = {
     FROM threads WHERE changed > ? ORDER BY changed`,
 
   insertThread: `INSERT INTO threads (id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark) VALUES (:id, :ownerId, :title, :at,
-    :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
-    :incarnation, :mark)`,
+    changed, fence, lease_holder, lease_turn, lease_until, incarnation, mark, title_note) VALUES (:id, :ownerId,
+    :title, :at, :updatedAt, :seq, :counter, :counter, :fence, :holder, :turnId, :until,
+    :incarnation, :mark, :titleNote)`,
   setMetadata: 'UPDATE threads SET metadata = :to WHERE id = :id AND metadata = :from',
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
   // Its seq is 0, so that nobody is told of it as a change.
@@ -58,11 +62,11 @@ export const ledgerSql = {
     changed, fence, incarnation, mark) VALUES (:thread, :id, '${deletedOwner}', '', 0, 0, 0, :counter, :counter, 0, '', '')`,
   findStaged: `SELECT thread FROM threads WHERE owner_id = '${stagedOwner}' AND created_at < ? LIMIT 1`,
   readStaged: `SELECT thread, title, created_at AS at, updated_at AS updatedAt, seq, incarnation, mark,
-    forked_from AS forkedFrom FROM threads WHERE id = ? AND owner_id = '${stagedOwner}'`,
+    forked_from AS forkedFrom, title_note AS titleNote FROM threads WHERE id = ? AND owner_id = '${stagedOwner}'`,
   // Under the number that its rows have already.
   insertPublished: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence, incarnation, mark, forked_from) VALUES (:thread, :id, :ownerId, :title, :at, :updatedAt,
-    :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom)`,
+    changed, fence, incarnation, mark, forked_from, title_note) VALUES (:thread, :id, :ownerId, :title, :at, :updatedAt,
+    :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom, :titleNote)`,
   findHidden: `SELECT thread FROM threads WHERE owner_id = '${deletedOwner}' LIMIT 1`,
   countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
   deleteSomeMessages: `DELETE FROM messages WHERE thread = ? AND seq IN (
@@ -82,7 +86,10 @@ export const ledgerSql = {
     activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
-  renameThread: 'UPDATE threads SET title = ? WHERE thread = ?',
+  renameThread: 'UPDATE threads SET title = ?, title_note = ? WHERE thread = ?',
+  // Each message says that its thread is not archived, and most never were: then nothing is written.
+  setFlags: `UPDATE threads SET pinned = ifnull(:pinned, pinned), archived = ifnull(:archived, archived)
+    WHERE thread = :thread AND (pinned <> ifnull(:pinned, pinned) OR archived <> ifnull(:archived, archived))`,
   setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
   setFork: 'UPDATE threads SET forked_from = ? WHERE thread = ?',
   renewLease: 'UPDATE threads SET lease_until = ? WHERE thread = ?',

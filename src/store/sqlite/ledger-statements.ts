@@ -10,6 +10,7 @@ import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
 import { prepareSearchStatements } from './search-index.ts'
+import { prepareShareStatements } from './share-records.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 /** A prepared statement with the types of what goes in and comes out. */
@@ -23,7 +24,7 @@ export interface Statement<Params extends readonly SQLInputValue[] | NamedParams
     readonly lastInsertRowid: number | bigint
   }
 }
-type NamedParams = Readonly<Record<string, SQLInputValue>>
+export type NamedParams = Readonly<Record<string, SQLInputValue>>
 type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
 
 type InThread = [thread: ThreadKey]
@@ -41,6 +42,7 @@ interface StagedRow {
   readonly incarnation: string
   readonly mark: string
   readonly forkedFrom: string | null
+  readonly titleNote: string | null
 }
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
@@ -53,12 +55,21 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
   return {
     search: prepareSearchStatements(db),
+    shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
     listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
+    listByArchive: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listByArchive),
+    listPinned: prepare<
+      [OwnerId, archived: number, before: number, limit: number],
+      ListedThreadRow
+    >(sql.listPinned),
     readCounter: prepare<[], { last: number }>(sql.readCounter),
     readLeast: prepare<[], { least: number }>(sql.readLeast),
     raiseCounter: prepare<[least: number]>(sql.raiseCounter),
@@ -79,6 +90,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       until: number | null
       incarnation: string
       mark: string
+      titleNote: string | null
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
     insertHidden: prepare<{ thread: ThreadKey; id: string; counter: number }>(sql.insertHidden),
@@ -114,7 +126,10 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       stopFence: number | null
       mark: string | null
     }>(sql.changeThread),
-    renameThread: prepare<[title: string, ...InThread]>(sql.renameThread),
+    renameThread: prepare<[title: string, note: string | null, ...InThread]>(sql.renameThread),
+    setFlags: prepare<{ thread: ThreadKey; pinned: number | null; archived: number | null }>(
+      sql.setFlags,
+    ),
     setQueue: prepare<[queue: string, ...InThread]>(sql.setQueue),
     setFork: prepare<[from: string | null, ...InThread]>(sql.setFork),
 

@@ -18,7 +18,7 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
 import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
-import { toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
+import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
@@ -29,6 +29,7 @@ import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
 import { hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
+import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { createSqliteStaging, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
@@ -130,7 +131,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements.insertThread.run({
           ...{ id, ownerId, title, at, updatedAt: at, seq: 0, counter },
           ...{ fence: 0, holder: null, turnId: null, until: null },
-          ...{ incarnation: drawMark(), mark: '' },
+          ...{ incarnation: drawMark(), mark: '', titleNote: firstTitleNote(wanted) },
         })
         const text = toMetadataText(metadata)
         if (text !== '{}') statements.setMetadata.run({ id, from: '{}', to: text })
@@ -147,10 +148,13 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       })
     },
 
-    async listThreads({ ownerId, limit, before }) {
-      const found = await read(({ listThreads }) =>
-        listThreads.all(ownerId, before ?? Number.MAX_SAFE_INTEGER, limit + 1),
-      )
+    async listThreads({ ownerId, limit, before, filter }) {
+      const from = before ?? Number.MAX_SAFE_INTEGER
+      const found = await read(({ listThreads, listByArchive, listPinned }) => {
+        if (filter === undefined) return listThreads.all(ownerId, from, limit + 1)
+        const list = filter.pinned === true ? listPinned : listByArchive
+        return list.all(ownerId, Number(filter.archived), from, limit + 1)
+      })
       return {
         threads: found.slice(0, limit).map(toListedThread),
         hasMore: found.length > limit,
@@ -178,6 +182,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const deleted = await write((statements) => {
         const thread = statements.readKey.get(id)?.thread
         if (thread === undefined) return null
+        deleteThreadShares(statements.shares, id)
         return { messages: hideThread(statements, thread, createCounter(statements)()) }
       })
       if (deleted === null) return null
@@ -223,6 +228,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     search: createSqliteSearch({ read, write }),
+    shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId, only) {

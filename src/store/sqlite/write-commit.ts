@@ -1,5 +1,6 @@
 import type { Seq } from '../../core/ids.ts'
 import { toQueueText } from '../../core/queue.ts'
+import type { ThreadFlags } from '../../core/thread-flags.ts'
 import {
   isHeld,
   judgeAppend,
@@ -13,7 +14,7 @@ import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
-import { toForkText } from '../thread-row.ts'
+import { toForkText, toTitleNote } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
 
 export interface WriteContext extends LeaseClock {
@@ -35,6 +36,7 @@ export function writeCommit(
   if (refusal !== null || head === null) return refusal ?? { kind: 'no-thread' }
   const { thread, after } = writeThread(statements, commit, found, head, context)
   if (commit.forkedFrom !== null) statements.setFork.run(toForkText(commit.forkedFrom), thread)
+  writeFlags(statements, commit.flags, thread)
   if (size > 0) writeRows(statements, commit, thread, after.seq)
   return toAppended(after, size, append.lease)
 }
@@ -75,12 +77,13 @@ function writeThread(
       until,
       incarnation: head.incarnation,
       mark: mark ?? '',
+      titleNote: toTitleNote(commit),
     })
     if (queue !== null) statements.setQueue.run(toQueueText(queue), Number(lastInsertRowid))
     return { thread: Number(lastInsertRowid), after }
   }
   const { thread } = found
-  if (title !== null) statements.renameThread.run(title, thread)
+  if (title !== null) statements.renameThread.run(title, toTitleNote(commit), thread)
   if (queue !== null) statements.setQueue.run(toQueueText(queue), thread)
   if (activityAt !== null || use?.kind === 'acquire' || use?.kind === 'release') {
     const activity = activityAt === null ? null : counter
@@ -102,6 +105,16 @@ function writeThread(
   if (mark !== null) statements.advanceThread.run(seq, counter, mark, thread)
   if (isRenewal) statements.renewLease.run(until, thread)
   return { thread, after }
+}
+
+function writeFlags(
+  statements: LedgerStatements,
+  { pinned, archived }: ThreadFlags,
+  thread: ThreadKey,
+): void {
+  if (pinned === undefined && archived === undefined) return
+  const toNumber = (flag: boolean | undefined) => (flag === undefined ? null : Number(flag))
+  statements.setFlags.run({ thread, pinned: toNumber(pinned), archived: toNumber(archived) })
 }
 
 function writeRows(

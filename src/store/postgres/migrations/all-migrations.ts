@@ -8,6 +8,8 @@ import { inputQueue } from './0010-input-queue.ts'
 import { versions } from './0011-versions.ts'
 import { files } from './0012-files.ts'
 import { search } from './0013-search.ts'
+import { keptThreads } from './0014-kept-threads.ts'
+import { shares } from './0015-shares.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -22,4 +24,6 @@ export const allMigrations: readonly Migration[] = [
   versions,
   files,
   search,
+  keptThreads,
+  shares,
 ]
