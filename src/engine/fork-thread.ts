@@ -73,10 +73,7 @@ export async function forkThread(
     if (tip === undefined) return { kind: 'no-message' }
     const at = clock.now()
     const forkedFrom = { threadId: source.id, messageId: tip.id }
-    const events: readonly NewEvent[] = [
-      ...messages.map((message) => toCopy(engine, message)),
-      { type: 'thread-forked', from: forkedFrom, at },
-    ]
+    const events = copyAll(engine, messages, { type: 'thread-forked', from: forkedFrom, at })
     // What stands for a title in the origin stands for one here too.
     const isPlaceholder = title === undefined && source.titledBy === null
     const create = {
@@ -150,6 +147,15 @@ export async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): P
 }
 
 const switches: ReadonlySet<string> = new Set(['messages-retired', 'messages-shown'])
+
+function* copyAll(
+  engine: Engine,
+  messages: readonly Message[],
+  last: NewEvent,
+): Generator<NewEvent> {
+  for (const message of messages) yield toCopy(engine, message)
+  yield last
+}
 
 /** The same content under an id that nobody has; a person's message keeps its own, which is unique in its thread. */
 function toCopy(engine: Engine, message: Message): NewEvent {

@@ -10,7 +10,8 @@ import { charsOfJson } from './turn-size.ts'
 export interface ThreadCopy {
   readonly id: ThreadId
   readonly create: ThreadToCreate
-  readonly events: readonly NewEvent[]
+  /** Made when they are written: all of them at once are long work in one piece. */
+  readonly events: Iterable<NewEvent>
 }
 
 /** Of one commit: more would keep others from the main thread, and from the database, for too long (OP7). */
@@ -28,7 +29,8 @@ export async function writeCopy(
 ): Promise<boolean> {
   const { staging } = engine.store
   if (staging !== undefined) return writeStaged(engine, staging, copy, newThreadId())
-  const { id: threadId, create, events } = copy
+  const { id: threadId, create } = copy
+  const events = [...copy.events]
   const { kind } = await engine.append({ threadId, events, expectedSeq: 0, create })
   return kind === 'appended'
 }
@@ -64,7 +66,7 @@ async function writeStaged(
 const discard = ({ store }: Engine, staged: ThreadId): Promise<unknown> =>
   store.deleteThread(staged).catch(() => undefined)
 
-function* cut(events: readonly NewEvent[]): Generator<readonly NewEvent[]> {
+function* cut(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   let portion: NewEvent[] = []
   let chars = 0
   for (const event of events) {
