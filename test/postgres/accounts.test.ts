@@ -127,7 +127,7 @@ describe('tables that are made ahead', () => {
     const client = await database.connect()
     // The newest step only adds, so what is there without it is what the version before has.
     await client.query(`DELETE FROM holdfast.migrations WHERE version = ${newest};
-      DROP TABLE holdfast.shares, holdfast.share_messages`)
+      DROP TABLE holdfast.repairs`)
     const running = await Promise.all(
       [1, 2].map(() => runHoldfast(['migrate'], { env: { HOLDFAST_DB: database.url } })),
     )

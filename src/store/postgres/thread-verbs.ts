@@ -180,7 +180,7 @@ export function createThreadStatements(schema: string) {
        SELECT count(*)::integer AS messages FROM gone`,
     ),
     deleteRows: [
-      ...['events', 'calls', 'search_threads', 'search_texts'].map((table) =>
+      ...['events', 'calls', 'search_threads', 'search_texts', 'repairs'].map((table) =>
         statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
       ),
       releaseFilesStatement(schema),
