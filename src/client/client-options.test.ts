@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OptionRule } from '../core/check-options.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { apiRules } from './api.ts'
 import { chatTransportRules, createChatTransport } from './chat-transport.ts'
 import { createThreadClient, threadClientRules } from './thread-client.ts'
 import { createThreadListClient, listRules } from './thread-list-client.ts'
