@@ -43,7 +43,12 @@ export function createPages(folder: string): (request: Request) => Promise<Respo
     // One folder deep and plain names only: there is no path that leads out.
     const [, name] = /^\/((?:assets\/)?[\w-]+(?:\.[\w-]+)*\.[a-z]+)$/.exec(pathname) ?? []
     if (name !== undefined) return toResponse(folder, name)
-    return pathname === '/' || pathname.startsWith('/t/') ? toResponse(folder, 'index.html') : null
+    const isShared = pathname.startsWith('/s/')
+    const isPlace = pathname === '/' || pathname.startsWith('/t/') || isShared
+    const page = isPlace ? await toResponse(folder, 'index.html') : null
+    // Whoever was given a link shared it with nobody else, a search engine least of all.
+    if (isShared) page?.headers.set('x-robots-tag', 'noindex, nofollow')
+    return page
   }
 }
 

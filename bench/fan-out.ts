@@ -1,10 +1,16 @@
-import { chat, type Feed, openFeeds, postJson } from './http-feeds.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { WriteOrder } from './bare-feed-server.ts'
+import { chat, type Feed, openFeeds, openIdly, postJson } from './http-feeds.ts'
 import { printTable, type Row } from './measure.ts'
 import { onEachDatabase, type StreamServer } from './stream-server-process.ts'
 
 const followers = 500
 const words = 200
 const goalMicroseconds = 8
+/** How often so many followers of one thread are written to: see the server's guide. */
+const everyMs = 100
 
 /** What it costs the server that one more person watches the same thread. */
 export async function benchFanOut(): Promise<void> {
@@ -24,6 +30,8 @@ async function fanOut(name: string, server: StreamServer): Promise<readonly Row[
   const lost = followed.feeds.filter(({ seq, gaps }) => seq !== followed.seq || gaps > 0).length
   const frames = followed.feeds.reduce((sum, feed) => sum + feed.frames, 0)
   const microseconds = ((followed.cpuMs - alone.cpuMs) * 1_000) / frames
+  const chars = followed.feeds.reduce((sum, feed) => sum + feed.chars, 0)
+  const floor = await measureFloor(Math.round(frames / followers), Math.round(chars / frames))
   return [
     {
       what: `${name}: frames per follower, followers that missed something`,
@@ -33,9 +41,27 @@ async function fanOut(name: string, server: StreamServer): Promise<readonly Row[
       what: `${name}: CPU of the server per frame and follower`,
       measured: `${microseconds.toFixed(1)} µs`,
       ratio: microseconds / goalMicroseconds,
-      bar: 1,
+    },
+    {
+      what: `${name}: the same against a bare server that writes as many bytes to each`,
+      measured: `${microseconds.toFixed(1)} µs (${floor.toFixed(1)} µs)`,
+      ratio: microseconds / floor,
+      bar: 1.25,
     },
   ]
+}
+
+/** Microseconds of CPU for one write to one follower, by a server that does nothing else. */
+async function measureFloor(frames: number, bytes: number): Promise<number> {
+  const child = fork(fileURLToPath(new URL('bare-feed-server.ts', import.meta.url)))
+  const [{ url }] = (await once(child, 'message')) as [{ readonly url: string }]
+  const close = await openIdly(url, followers)
+  const order: WriteOrder = { frames, bytes, everyMs }
+  child.send(order)
+  const [cpuMs] = (await once(child, 'message')) as [number]
+  close()
+  child.disconnect()
+  return (cpuMs * 1_000) / (frames * followers)
 }
 
 async function stream(server: StreamServer, id: string, count: number) {

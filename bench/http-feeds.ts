@@ -9,15 +9,17 @@ export interface Feed {
   readonly changes: number
   readonly gaps: number
   readonly seq: number
+  readonly chars: number
   close(): void
 }
 
 /** Follows `/events` and proves of each frame that it follows the one before. */
 async function openFeed(url: string, threadId: string): Promise<Feed> {
   const response = await open(`${url}/api/threads/${threadId}/events`)
-  const feed = { frames: 0, changes: 0, gaps: 0, seq: 0, close: () => response.destroy() }
+  const feed = { frames: 0, changes: 0, gaps: 0, seq: 0, chars: 0, close: () => response.destroy() }
   let rest = ''
   response.setEncoding('utf8').on('data', (text: string) => {
+    feed.chars += text.length
     const pieces = (rest + text).split('\n\n')
     rest = pieces.pop() ?? ''
     for (const piece of pieces) {
@@ -45,6 +47,15 @@ export async function openFeeds(url: string, ids: readonly string[]): Promise<re
     feeds.push(...(await Promise.all(some.map((id) => openFeed(url, id)))))
   }
   return feeds
+}
+
+/** Opens so many streams, and lets whatever comes go. */
+export async function openIdly(url: string, count: number): Promise<() => void> {
+  const responses = await Promise.all(Array.from({ length: count }, () => open(url)))
+  for (const response of responses) response.resume().on('error', () => {})
+  return () => {
+    for (const response of responses) response.destroy()
+  }
 }
 
 function open(url: string): Promise<IncomingMessage> {

@@ -8,6 +8,7 @@ import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchSize } from './size.ts'
+import { benchSlices } from './slices.ts'
 import { benchSlowReaders } from './slow-readers.ts'
 import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
@@ -28,6 +29,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   threads: benchThreads,
   'fan-out': benchFanOut,
   'slow-readers': benchSlowReaders,
+  slices: benchSlices,
   load: benchLoad,
   soak: benchSoak,
   transfer: benchTransfer,

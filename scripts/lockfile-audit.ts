@@ -31,6 +31,33 @@ export interface LockedPackage {
   readonly link?: boolean
   readonly dev?: boolean
   readonly devOptional?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+/**
+ * What a lockfile names and does not have, in words. One that was made where the packages of other platforms could
+ * not be had leaves them out, and then `npm ci` refuses it on every machine.
+ */
+export function findMissingPackages({ packages }: Lockfile): readonly string[] {
+  return Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
+    Object.keys({ ...dependencies, ...optionalDependencies })
+      .filter((name) => !isLocked(packages, path, name))
+      .map((name) => `${path === '' ? 'The project' : path} needs ${name}, which is not there.`),
+  )
+}
+
+/** In the nearest folder of packages above it, as Node looks for it. */
+function isLocked(packages: Lockfile['packages'], path: string, name: string): boolean {
+  for (
+    let above = path;
+    ;
+    above = above.slice(0, Math.max(0, above.lastIndexOf('node_modules/')))
+  ) {
+    const folder = above === '' || above.endsWith('/') ? above : `${above}/`
+    if (`${folder}node_modules/${name}` in packages) return true
+    if (above === '') return false
+  }
 }
 
 /** What is wrong with a lockfile, in words; empty if nothing is. Pure: the network is not asked. */

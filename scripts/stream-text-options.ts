@@ -112,7 +112,10 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   ],
   experimental_refineToolInput: ['not here', 'a tool’s schema may transform its arguments'],
   experimental_sandbox: ['not here', 'tools get what they need as `context`'],
-  experimental_steering: ['not here', 'a thread takes one message at a time'],
+  experimental_steering: [
+    'not here',
+    'a message that is sent with `whenBusy: "steer"` joins the running turn',
+  ],
   experimental_toolCallers: [
     'not here',
     'a call stands for itself: it has a row, a decision and an end',

@@ -87,6 +87,25 @@ export type { RecordingResponseOptions } from './engine/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
+export type { Feedback, FeedbackRating } from './core/feedback.ts'
+export type { FeedbackResult, FeedbackToGive } from './engine/give-feedback.ts'
+export type {
+  SharedFile,
+  SharedMessagesPage,
+  SharedMessagesQuery,
+  SharedResult,
+  Shares,
+} from './engine/shares.ts'
+export type { ShareResult } from './engine/share-thread.ts'
+export type { Share, ShareId, StoredShare } from './core/share.ts'
+export type {
+  FinishedShare,
+  NewShare,
+  SharedText,
+  SharedTexts,
+  SharedTextsQuery,
+  ShareRecords,
+} from './store/share-records.ts'
 export type { LastingEffect, ShowResult } from './engine/show-version.ts'
 export type { StopResult } from './engine/stop.ts'
 export type { ForkOptions, ForkResult } from './engine/fork-thread.ts'
@@ -112,7 +131,7 @@ export {
 export type { ImportItem } from './transfer/import-item.ts'
 export type { ImportProblem, ImportReport } from './transfer/import-report.ts'
 export { importThreads, type ImportOptions } from './transfer/import-threads.ts'
-export { readImport } from './transfer/read-import.ts'
+export { readImport, type ReadOptions } from './transfer/read-import.ts'
 export { memory, type MemoryStoreOptions } from './store/memory/memory-store.ts'
 export type { LeaseUse } from './store/lease.ts'
 export {

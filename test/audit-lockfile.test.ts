@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import advisories from '../security/advisories.json' with { type: 'json' }
 import lockfile from '../package-lock.json' with { type: 'json' }
-import { findLockfileProblems, isInRange, type Lockfile } from '../scripts/lockfile-audit.ts'
+import peersLockfile from '../bench/peers/package-lock.json' with { type: 'json' }
+import siteLockfile from '../site/package-lock.json' with { type: 'json' }
+import {
+  findLockfileProblems,
+  findMissingPackages,
+  isInRange,
+  type Lockfile,
+} from '../scripts/lockfile-audit.ts'
 
 const script = join(import.meta.dirname, '../scripts/audit-lockfile.ts')
 const run = (...args: readonly string[]) =>
@@ -19,6 +26,21 @@ const integrity = 'sha512-xxx'
 describe('the audit of the lockfile', () => {
   it('[HT7] finds nothing in what this project depends on', () => {
     expect(run()).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  it.each([
+    ['the project', lockfile],
+    ['the docs site', siteLockfile],
+    ['the peers of the benchmark', peersLockfile],
+  ])('[HT7] finds all that the lockfile of %s names, of every platform', (_, given) => {
+    const { packages } = given as unknown as Lockfile
+    expect(findMissingPackages({ packages })).toEqual([])
+    const needing = Object.values(packages).find((locked) => locked.optionalDependencies)
+    const [name = ''] = Object.keys(needing?.optionalDependencies ?? {})
+    const left = Object.entries(packages).filter(([at]) => !at.endsWith(`node_modules/${name}`))
+    expect(findMissingPackages({ packages: Object.fromEntries(left) })).toContainEqual(
+      expect.stringContaining(` needs ${name}, which is not there.`),
+    )
   })
 
   it('[HT7] stops at a version that is on the list, wherever in the tree it is', () => {

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { apiRules } from '../src/client/api.ts'
 import { chatTransportRules } from '../src/client/chat-transport.ts'
-import { threadClientRules } from '../src/client/thread-client.ts'
+import { threadClientRules } from '../src/client/thread-client-options.ts'
+import { sharedThreadClientRules } from '../src/client/shared-thread-client.ts'
+import { sharesClientRules } from '../src/client/shares-client.ts'
 import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
 import { fileRules } from '../src/engine/file-options.ts'
@@ -38,6 +40,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   memory: memoryRules,
   createApi: apiRules,
   createThreadClient: threadClientRules,
+  createSharesClient: sharesClientRules,
+  createSharedThreadClient: sharedThreadClientRules,
   createToolCallsClient: toolCallsClientRules,
   createChatTransport: chatTransportRules,
   record: recordMessageRules,

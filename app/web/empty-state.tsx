@@ -15,9 +15,11 @@ const examples: readonly Example[] = [
     icon: 'bars',
   },
   { text: 'Search my notes for coffee', shows: 'Several steps, with comments', icon: 'search' },
+  { text: 'Write a note about green tea', shows: 'A card that grows', icon: 'pencil' },
   { text: 'Delete note Travel', shows: 'Asks you before it acts', icon: 'hand' },
   { text: 'Call 12 tools', shows: 'Many calls in parallel', icon: 'refresh' },
   { text: 'Fail tool, please', shows: 'One of three calls fails', icon: 'warning' },
+  { text: 'Slow tool 20', shows: 'Progress; write on meanwhile', icon: 'clock' },
   { text: 'Stock ACME', shows: 'A chart', icon: 'chart' },
   { text: 'AFL code for a moving average', shows: 'Code to copy', icon: 'code' },
 ]

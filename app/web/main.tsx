@@ -6,6 +6,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { cards } from './cards/cards.ts'
+import { shareInAddress } from './place.ts'
+import { SharedPage } from './share/shared-page.tsx'
 import { TokenGate } from './token-gate.tsx'
 import { tokenHeaders } from './token.ts'
 import { applyTheme, readTheme } from './theme.ts'
@@ -13,14 +15,24 @@ import { applyTheme, readTheme } from './theme.ts'
 applyTheme(readTheme())
 const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no #root.')
+const shareId = shareInAddress()
 createRoot(root).render(
   <StrictMode>
-    <TokenGate>
-      <HoldfastProvider headers={tokenHeaders}>
+    {shareId === undefined ? (
+      <TokenGate>
+        <HoldfastProvider headers={tokenHeaders}>
+          <CardProvider cards={cards}>
+            <App />
+          </CardProvider>
+        </HoldfastProvider>
+      </TokenGate>
+    ) : (
+      // Whoever reads a link says to nobody who they are.
+      <HoldfastProvider>
         <CardProvider cards={cards}>
-          <App />
+          <SharedPage shareId={shareId} />
         </CardProvider>
       </HoldfastProvider>
-    </TokenGate>
+    )}
   </StrictMode>,
 )

@@ -46,6 +46,14 @@ const subscribe = (listener: () => void) => {
 export const usePlace = (): Place =>
   useSyncExternalStore(subscribe, () => (current ??= readPlace()))
 
+/** The link that the address is of; undefined for every other address. */
+export const shareInAddress = (): string | undefined => {
+  const [, id] = /^\/s\/([\w-]+)$/.exec(location.pathname) ?? []
+  return id
+}
+
+export const sharePath = (shareId: string): string => `/s/${encodeURIComponent(shareId)}`
+
 export const threadPath = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
 
 export function goTo(path: string): void {

@@ -3,6 +3,7 @@ import { Icon } from 'holdfast/widgets'
 import type { ReactNode } from 'react'
 import { ExportMenu } from './export/export-menu.tsx'
 import { goTo, threadPath } from './place.ts'
+import { ShareDialog } from './share/share-dialog.tsx'
 
 export interface ThreadHeaderProps {
   readonly threadId: string
@@ -43,6 +44,7 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
           <span>Forked from another chat</span>
         </a>
       )}
+      {messages.length > 0 && <ShareDialog threadId={threadId} />}
       {messages.length > 0 && <ExportMenu threadId={threadId} title={title} />}
     </header>
   )

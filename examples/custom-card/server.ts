@@ -15,12 +15,18 @@ await build({ root: folder, configFile: join(folder, 'vite.config.ts') })
 
 const holdfast = createHoldfast({
   store: sqlite(process.env['HOLDFAST_DB'] ?? 'chat.db'),
-  model: demoModel(), // or any model of the AI SDK; this one calls the tool on "weather in Paris"
+  // Or any model of the AI SDK; this one calls the tools on "weather in Paris" and "write a note about tea".
+  model: demoModel(),
   tools: {
     get_weather: tool({
       description: 'The weather in a city.',
       inputSchema: z.object({ city: z.string() }),
       execute: ({ city }) => ({ version: '2', city, temperatureC: 21, condition: 'Sunny' }),
+    }),
+    write_note: tool({
+      description: 'Writes a note.',
+      inputSchema: z.object({ title: z.string(), text: z.string() }),
+      execute: ({ title }) => ({ title, saved: true }),
     }),
   },
 })

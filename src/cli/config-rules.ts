@@ -12,7 +12,7 @@ const {
   model,
   ...engine
 } = holdfastRules
-const { authenticate, allowedOrigins, limits, trustProxy } = handlerRules
+const { authenticate, allowedOrigins, limits, sharing, trustProxy } = handlerRules
 
 /** A config file: what `createHoldfast` and `createHandler` take, as far as a file says it. */
 export const configRules: OptionTable<HoldfastConfig> = {
@@ -21,6 +21,7 @@ export const configRules: OptionTable<HoldfastConfig> = {
   authenticate,
   allowedOrigins,
   limits,
+  sharing,
   trustProxy,
   pages: callback('there are none'),
 }

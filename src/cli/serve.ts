@@ -60,7 +60,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
 
   const config = await loadConfig(values.config)
   const { model: ownModel, authenticate: ownWay, pages, ...rest } = config
-  const { allowedOrigins, limits, trustProxy, ...engine } = rest
+  const { allowedOrigins, limits, trustProxy, sharing, ...engine } = rest
   const authenticate = chooseAuthentication(ownWay, env['HOLDFAST_TOKEN'], host)
   // An agent of the config has the model of each turn.
   const named = engine.agent === undefined ? env['HOLDFAST_MODEL'] || undefined : undefined
@@ -93,6 +93,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
     ...(limits === undefined ? {} : { limits }),
     ...(trustProxy === undefined ? {} : { trustProxy }),
+    ...(sharing === undefined ? {} : { sharing }),
   })
   const gate = createDrainGate(withPages(handler, pages))
   try {

@@ -18,9 +18,13 @@ export interface AgentInfo {
   readonly models: readonly ModelInfo[]
   /** The JSON Schema of `choices`; null until it has been read, and where nothing can be chosen. */
   readonly choices: JsonObject | null
+  /** Who the server says is asking; null until it has been read, and of an older server. */
+  readonly person: string | null
+  /** Whether threads can be shared here. */
+  readonly sharing: boolean
 }
 
-const nothing: AgentInfo = { models: [], choices: null }
+const nothing: AgentInfo = { models: [], choices: null, person: null, sharing: false }
 
 /**
  * What may be chosen on this server, read once when somebody first looks. Where it cannot be read there is nothing to choose, and
@@ -31,9 +35,10 @@ export function createAgentClient(options: ApiOptions): ExternalStore<AgentInfo>
   let isRead = false
   const read = async (signal: AbortSignal) => {
     try {
-      const info = await api.get<AgentInfo>('/api/agent', signal)
+      const info = await api.get<Partial<AgentInfo>>('/api/agent', signal)
       isRead = true
-      store.update(() => ({ models: info.models, choices: info.choices }))
+      const { models = [], choices = null, person = null, sharing = false } = info
+      store.update(() => ({ models, choices, person, sharing }))
     } catch {
       // An older server, or none: the picker is not there, and messages go without choices.
     }

@@ -14,7 +14,8 @@ export type { Connection } from './connection.ts'
 export type { ExternalStore, ObservableStore } from './external-store.ts'
 export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
 export type { ClientClock, ConnectionGuard, Network } from './network.ts'
-export { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
+export { createThreadClient } from './thread-client.ts'
+export type { ThreadClientOptions } from './thread-client-options.ts'
 export {
   createThreadListClient,
   type ThreadItem,
@@ -24,8 +25,21 @@ export {
   type ThreadListFilter,
   type ThreadListSnapshot,
 } from './thread-list-client.ts'
+export {
+  createSharesClient,
+  type ShareItem,
+  type SharesClient,
+  type SharesClientOptions,
+} from './shares-client.ts'
+export {
+  createSharedThreadClient,
+  type SharedThreadClient,
+  type SharedThreadClientOptions,
+} from './shared-thread-client.ts'
+export type { Feedback, FeedbackRating } from '../core/feedback.ts'
 export type {
   DecisionAnswer,
+  FeedbackAnswer,
   PendingMessage,
   ShownVersion,
   ThreadClient,

@@ -1,3 +1,4 @@
+import type { FeedbackRating } from '../core/feedback.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Message, UserPart } from '../core/message.ts'
 import type { InputQueue } from '../core/queued-input.ts'
@@ -96,6 +97,8 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly show: (versionId: string) => Promise<ShownVersion>
   /** A new thread with all up to this message, and its id (VR4). @default messageId the last one that has ended */
   readonly fork: (messageId?: string) => Promise<{ readonly threadId: string }>
+  /** Says what the person thinks of an answer (FK4); null takes it back. Rejects while the answer is being made. */
+  readonly giveFeedback: (messageId: string, feedback: FeedbackAnswer) => Promise<void>
   /** Goes on with a turn that ran out of steps or was broken off. */
   readonly continue: () => Promise<void>
   /** Accepts or rejects a call that waits. Rejects when somebody else was first, or the arguments do not fit. */
@@ -108,6 +111,13 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
     resolution: 'retry' | 'done' | 'skip',
     result?: Json,
   ) => Promise<void>
+}
+
+/** What a person thinks of an answer. */
+export interface FeedbackAnswer {
+  readonly rating: FeedbackRating | null
+  /** With a rating: why, in at most 2,000 characters. @default no words */
+  readonly comment?: string
 }
 
 /** What `show` has shown. */

@@ -6,6 +6,7 @@ import type {
   Decision,
   Resolution,
 } from './call.ts'
+import type { FeedbackRating } from './feedback.ts'
 import type { CallId, MessageId, Seq, ThreadId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type {
@@ -129,6 +130,13 @@ export type TurnEventBody =
   /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
+  /** A person says what they think of the answer; null: no longer (FK4). Changes nothing about the turn itself. */
+  | {
+      readonly type: 'feedback-given'
+      readonly by: string
+      readonly rating: FeedbackRating | null
+      readonly comment?: string
+    }
   /** A turn of another thread that had ended, as it is: its only event here (VR4). */
   | { readonly type: 'turn-copied'; readonly turn: TurnCopy }
 

@@ -2,6 +2,7 @@ import { assertNever } from './assert-never.ts'
 import { type Call, isOpenCall } from './call.ts'
 import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
+import { foldFeedback } from './feedback.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
 import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
@@ -141,6 +142,11 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       draft.head = { ...draft.head, ...head, createdAt: event.at }
       draft.unreadable = unreadable
       for (const step of steps) draft.pushStep(step)
+      return
+    }
+    case 'feedback-given': {
+      const { feedback: earlier, ...head } = draft.head
+      draft.head = withDefined(head, { feedback: foldFeedback(earlier, event) })
       return
     }
     case 'turn-ended':

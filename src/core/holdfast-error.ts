@@ -37,6 +37,10 @@ export type ErrorCode =
   | 'files-full'
   /** There is no file store. */
   | 'no-files'
+  /** A thread has as many links as it may have. */
+  | 'shares-full'
+  /** The store keeps no links. */
+  | 'no-shares'
   | 'store-closed'
   | 'store-locked'
   | 'store-read-only'

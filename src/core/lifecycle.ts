@@ -86,6 +86,9 @@ export function turnTransition(event: NewTurnEvent): {
       return { from: event.from === undefined ? ['waiting', 'ended'] : ['running'], to: 'running' }
     case 'turn-ended':
       return { from: ['running', 'waiting'], to: 'ended' }
+    // While it runs, a client that is being streamed to would not be told.
+    case 'feedback-given':
+      return { from: ['waiting', 'ended'], to: null }
     // A person, or a newer message, acts on a turn that waits.
     case 'call-decided':
     case 'call-resolved':

@@ -1,4 +1,5 @@
 import type { Call } from './call.ts'
+import type { Feedback } from './feedback.ts'
 import type { MessageId, Seq } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { FinishReason, Usage } from './usage.ts'
@@ -127,7 +128,8 @@ export interface TurnError {
 
 /** Which limit an answer reached: of characters of text, of a call's arguments or of files, or of calls or parts. */
 export interface AnswerLimit {
-  readonly what: 'text' | 'arguments' | 'files' | 'calls' | 'parts'
+  /** `turn`: everything in it together. */
+  readonly what: 'text' | 'arguments' | 'files' | 'calls' | 'parts' | 'turn'
   readonly most: number
 }
 
@@ -183,6 +185,8 @@ export interface Turn {
   readonly recorded?: true
   /** All versions of it in the order of making, itself among them (VR1). Absent: it is the only one. */
   readonly versions?: readonly MessageVersion[]
+  /** What people said of it, one entry for each person (FK4). Absent: nobody said anything. */
+  readonly feedback?: readonly Feedback[]
   /** While it runs: how often it was taken over since it last made progress. Absent: never. */
   readonly takeovers?: Takeovers
   /** When it began, in milliseconds since 1970. */
@@ -195,10 +199,18 @@ export interface Turn {
   readonly unreadable: number
 }
 
-/** All of a turn that has ended but where it stands: what a copy of it has (VR4). */
+/** All of a turn that has ended but where it stands, and what was said of it there: what a copy of it has (VR4). */
 export type TurnCopy = Omit<
   Turn,
-  'role' | 'id' | 'seq' | 'lastSeq' | 'createdAt' | 'versions' | 'takeovers' | 'progress'
+  | 'role'
+  | 'id'
+  | 'seq'
+  | 'lastSeq'
+  | 'createdAt'
+  | 'versions'
+  | 'feedback'
+  | 'takeovers'
+  | 'progress'
 > & { readonly progress: Extract<TurnProgress, { readonly status: 'ended' }> }
 
 /** A message of a thread. */

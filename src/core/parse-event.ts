@@ -1,4 +1,5 @@
 import type { LedgerEvent, NewEvent } from './event.ts'
+import { isRating } from './feedback.ts'
 import type { MessageId, Seq } from './ids.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { deepestJson, isDeeperThan } from './json-depth.ts'
@@ -130,6 +131,11 @@ const turnShapes: Readonly<Record<string, Shape>> = {
   'input-joined': { messageId: string, parts: list },
   'turn-paused': { waitingFor: oneOf('approval', 'resolution', 'client') },
   'turn-resumed': { from: optional(oneOf('takeover', 'hand-over')) },
+  'feedback-given': {
+    by: string,
+    rating: isRating,
+    comment: optional(string),
+  },
   'turn-copied': { turn: isEndedTurn },
   'turn-ended': {
     ending: tagged(

@@ -36,6 +36,8 @@ function reportResult({ name, input, outcome }: DemoResult): string {
       return `There is nothing about “${field('query')}” in your notes.`
     case 'read_note':
       return `Your note “${field('title')}” says: ${field('text')}`
+    case 'write_note':
+      return `I wrote the note “${field('title')}”. It is with your other notes.`
     case 'delete_note':
       return `I deleted the note “${field('title')}”.`
     case 'charge_card':
@@ -69,7 +71,7 @@ export const talk = (text: string, messages: number): string =>
     `You said: “${text}”. That was message ${messages} of this conversation.`,
     'I am a demo model without a network. Ask me for the **weather in Paris**, the **time in Tokyo and weather there**,',
     'a **stock ACME**, **AFL code for a moving average**, to **search my notes for milk**, to **delete note Travel**,',
-    'to **call 5 tools**, or to **write a long answer**.',
+    'to **write a note about tea**, to **call 5 tools**, or to **write a long answer**.',
   ].join(' ')
 
 const subjects = ['facts', 'folds', 'views', 'pages', 'leases', 'approvals', 'tools', 'ends']
@@ -89,4 +91,26 @@ export function longAnswer(): string {
       .join('\n\n'),
   )
   return ['# A long answer', ...sections, 'That was the long answer.'].join('\n\n')
+}
+
+const mostTitle = 60
+
+/** A note that takes a while to write: the same subject gives the same words. Its title is one that a file can have. */
+export function noteAbout(subject: string): { readonly title: string; readonly text: string } {
+  const plain = subject
+    .replaceAll(/[^\p{L}\p{M}\p{N} '’-]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^[ '’-]+/, '')
+    .slice(0, mostTitle)
+    .trim()
+  const name = plain === '' ? 'Nothing in particular' : plain
+  const text = [
+    `This note is about ${subject}. A demo model writes it, word by word, and what you see of it is already stored.`,
+    '## What is known',
+    `- There is more to ${subject} than one would think.\n- Nobody has measured all of it.\n- **Most of it** can be learned in an afternoon.`,
+    '## What to do next',
+    `1. Ask somebody who knows about ${subject}.\n2. Write down what they say.\n3. Read it again in a week.`,
+    `Reload the page while this grows: it goes on from the same word.`,
+  ].join('\n\n')
+  return { title: name.charAt(0).toUpperCase() + name.slice(1), text }
 }

@@ -10,8 +10,19 @@ export interface DemoNote {
 /** Where the demo's notes are kept. Titles are compared without regard to case. */
 export interface DemoNotes {
   list(): Promise<readonly DemoNote[]>
+  /** Puts a note there, in the place of one with the same title. Rejects a title that is not plain words. */
+  write(note: DemoNote): Promise<void>
   /** False if there is no such note. */
   remove(title: string): Promise<boolean>
+}
+
+/** Words, without anything that means something in a path, and no longer than a file's name may be. */
+const noteTitle = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} '’-]{0,79}$/u
+
+const checkTitle = (title: string): void => {
+  if (!noteTitle.test(title)) {
+    throw new Error('The title of a note is up to 80 letters, digits, spaces and hyphens.')
+  }
 }
 
 const firstNotes: readonly DemoNote[] = [
@@ -25,11 +36,15 @@ const firstNotes: readonly DemoNote[] = [
 const sameTitle = (left: string, right: string): boolean =>
   left.trim().toLowerCase() === right.trim().toLowerCase()
 
-/** The five first notes, kept in memory: deleted ones are back in the next process. */
+/** The five first notes, kept in memory: in the next process they are again as they were. */
 export function memoryNotes(): DemoNotes {
   let notes = firstNotes
   return {
     list: () => Promise.resolve(notes),
+    async write(note) {
+      checkTitle(note.title)
+      notes = [...notes.filter(({ title }) => !sameTitle(title, note.title)), note]
+    },
     remove(title) {
       const left = notes.filter((note) => !sameTitle(note.title, title))
       const wasThere = left.length < notes.length
@@ -57,6 +72,11 @@ export function folderNotes(folder: string): DemoNotes {
       return Promise.all(
         found.map(async ({ file, title }) => ({ title, text: await readFile(file, 'utf8') })),
       )
+    },
+    async write({ title, text }) {
+      checkTitle(title)
+      const found = (await files()).find((each) => sameTitle(each.title, title))
+      await writeFile(found?.file ?? join(folder, `${title}.txt`), text)
     },
     async remove(title) {
       // A title is only compared, never made into a path.

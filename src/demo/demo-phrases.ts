@@ -7,7 +7,8 @@ export type DemoTask =
   | { readonly type: 'afl'; readonly subject: string }
   | { readonly type: 'search-notes'; readonly query: string }
   | { readonly type: 'delete-notes'; readonly titles: readonly string[] }
-  | { readonly type: 'call-many'; readonly count: number }
+  | { readonly type: 'write-note'; readonly subject: string }
+  | ({ readonly type: 'call-many'; readonly count: number } & ManyCalls)
   | { readonly type: 'fail-tool' }
   | { readonly type: 'slow-tool'; readonly seconds: number }
   | { readonly type: 'charge-card'; readonly amount: number }
@@ -16,6 +17,13 @@ export type DemoTask =
   | { readonly type: 'no-final-text' }
   | { readonly type: 'long-answer' }
   | { readonly type: 'talk'; readonly text: string }
+
+interface ManyCalls {
+  /** The third of them fails. */
+  readonly fails?: true
+  /** After them comes one that takes so long. */
+  readonly waitSeconds?: number
+}
 
 const mostCalls = 500
 const longestSeconds = 3_600
@@ -28,20 +36,26 @@ const phrases: readonly Phrase[] = [
   [/\bprovider error\b/i, () => ({ type: 'provider-error' })],
   [/\bcut[ -]?off\b/i, () => ({ type: 'cut-off' })],
   [/\bno final text\b/i, () => ({ type: 'no-final-text' })],
+  [
+    /\bwrite (?:me |down )?(?:a |the )?note (?:about|on) (.*[\p{L}\p{N}].*)/iu,
+    ([subject = '']) => ({ type: 'write-note', subject: toName(subject) }),
+  ],
   [/\blong (?:answer|text|story)\b/i, () => ({ type: 'long-answer' })],
   [/\bfail(?:ing)? tool\b/i, () => ({ type: 'fail-tool' })],
+  [
+    /\bcall (\d+) tools?\b(.*\bfails?\b)?(?:.*\bwait (\d+)\b)?/i,
+    ([count = '1', fails, seconds]) => ({
+      type: 'call-many',
+      count: Math.min(Math.max(Number(count), 1), mostCalls),
+      ...(fails === undefined ? {} : { fails: true }),
+      ...(seconds === undefined ? {} : { waitSeconds: Math.min(Number(seconds), longestSeconds) }),
+    }),
+  ],
   [
     /\bslow tool(?:\s+(?:for\s+)?(\d+(?:\.\d+)?))?/i,
     ([seconds = '3']) => ({
       type: 'slow-tool',
       seconds: Math.min(Number(seconds), longestSeconds),
-    }),
-  ],
-  [
-    /\bcall (\d+) tools?\b/i,
-    ([count = '1']) => ({
-      type: 'call-many',
-      count: Math.min(Math.max(Number(count), 1), mostCalls),
     }),
   ],
   [

@@ -1,6 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
-import { longAnswer, reportResults, talk } from './demo-answers.ts'
+import { longAnswer, noteAbout, reportResults, talk } from './demo-answers.ts'
 import { type DemoTask, parseDemoTask } from './demo-phrases.ts'
 import type { DemoConversation, DemoResult } from './demo-prompt.ts'
 import type { DemoUtterance } from './demo-stream.ts'
@@ -10,7 +10,9 @@ export function planDemoStep(conversation: DemoConversation): readonly DemoUtter
   const task = parseDemoTask(conversation.text)
   const { results } = conversation
   if (task.type === 'search-notes') return planSearch(task.query, results)
+  if (task.type === 'write-note' && results.every(wasBrokenOff)) return begin(task, conversation)
   if (results.length === 0) return begin(task, conversation)
+  if (task.type === 'write-note') return [{ text: reportResults(results.slice(-1)) }]
   return task.type === 'no-final-text' ? [] : [{ text: reportResults(results) }]
 }
 
@@ -31,10 +33,10 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
         { text: `You will be asked before anything is deleted.` },
         ...task.titles.map((title) => call('delete_note', { title })),
       ]
+    case 'write-note':
+      return [call('write_note', noteAbout(task.subject))]
     case 'call-many':
-      return Array.from({ length: task.count }, (_, index) =>
-        call('numbered_tool', { number: index + 1 }),
-      )
+      return planMany(task)
     case 'fail-tool':
       return [
         call('numbered_tool', { number: 1 }),
@@ -69,6 +71,20 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
       return assertNever(task)
   }
 }
+
+function planMany(task: Extract<DemoTask, { readonly type: 'call-many' }>) {
+  const { count, fails, waitSeconds } = task
+  const calls = Array.from({ length: count }, (_, index) =>
+    fails === true && index === Math.min(2, count - 1)
+      ? call('fail_tool', {})
+      : call('numbered_tool', { number: index + 1 }),
+  )
+  return waitSeconds === undefined ? calls : [...calls, call('slow_tool', { seconds: waitSeconds })]
+}
+
+/** It had no effect and nobody said no to it: it is written again. */
+const wasBrokenOff = ({ outcome }: DemoResult): boolean =>
+  !outcome.ok && /^(?:This call was broken off|The user stopped this call)/.test(outcome.error)
 
 const mostNotes = 2
 

@@ -66,11 +66,18 @@ function* callParts(
     return
   }
   const input = JSON.stringify(utterance.input)
-  const half = Math.ceil(input.length / 2)
-  yield { type: 'tool-input-delta', id, delta: input.slice(0, half) }
-  yield { type: 'tool-input-delta', id, delta: input.slice(half) }
+  for (const delta of toPieces(input)) yield { type: 'tool-input-delta', id, delta }
   yield { type: 'tool-input-end', id }
   yield { type: 'tool-call', toolCallId: id, toolName, input }
+}
+
+const shortInput = 80
+
+/** Short arguments come in two pieces; long ones word by word, so that a card can be seen to grow. */
+function toPieces(input: string): readonly string[] {
+  const half = Math.ceil(input.length / 2)
+  if (input.length <= shortInput) return [input.slice(0, half), input.slice(half)]
+  return input.match(/\s*\S+/g) ?? [input]
 }
 
 export function toStream(

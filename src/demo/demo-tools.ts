@@ -10,7 +10,7 @@ import { createWorkTools } from './demo-work-tools.ts'
 
 /** Options of {@link createDemoTools}. */
 export interface DemoToolsOptions {
-  /** The notes that the tools search, read and delete. @default memoryNotes() */
+  /** The notes that the tools search, read, write and delete. @default memoryNotes() */
   readonly notes?: DemoNotes
   /**
    * A file or an array that gets one line of JSON per charge, so that a test can count them.
@@ -115,6 +115,14 @@ function createNoteTools(notes: DemoNotes): ToolSet {
         const note = await find(title)
         if (note === undefined) throw missing(title)
         return { ...signed, ...note }
+      },
+    }),
+    write_note: tool({
+      description: 'Writes a note, in the place of one with the same title. The text is Markdown.',
+      inputSchema: z.object({ title: z.string().min(1), text: z.string().min(1) }),
+      async execute({ title, text }) {
+        await notes.write({ title, text })
+        return { ...signed, title, words: text.split(/\s+/).length }
       },
     }),
     delete_note: tool({

@@ -30,7 +30,8 @@ export function createWorkTools({ signed, onCharge, now, wait }: WorkToolsOption
       inputSchema: z.object({ seconds: z.number().min(0).max(3_600) }),
       async *execute({ seconds }, { abortSignal }) {
         for (let elapsed = 0; elapsed < seconds; elapsed++) {
-          yield { ...signed, status: 'working', elapsedSeconds: elapsed, seconds }
+          const progress = { message: 'Counting the seconds', progress: elapsed, total: seconds }
+          yield { ...signed, ...progress, status: 'working', elapsedSeconds: elapsed, seconds }
           await wait(Math.min(1, seconds - elapsed) * 1_000, abortSignal)
         }
         yield { ...signed, status: 'done', seconds }

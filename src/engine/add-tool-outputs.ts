@@ -11,9 +11,10 @@ import { errorTextOf } from '../views/wording.ts'
 import type { Engine } from './engine.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
 import type { TurnPlace } from './call-scope.ts'
-import { type FittedValue, fitSchema } from './fit-schema.ts'
-import { ranBy, toolboxOf } from './known-tools.ts'
+import type { FittedValue } from './fit-schema.ts'
+import { fitGiven, ranBy, toolboxOf } from './known-tools.ts'
 import { toGivenJson } from './to-json.ts'
+import { charsIn, charsOfJson, tooMuchForTurn } from './turn-size.ts'
 
 export interface ToolOutput {
   readonly callId: CallId
@@ -55,7 +56,7 @@ export async function addToolOutputs(
     const find = () => engine.store.readCall(threadId, callId)
     const added = await applyInput(engine, threadId, find, async (turn, place) =>
       addTo(engine, turn, given, await ranBy(engine, place, turn), (call, value, at) => {
-        fitted[at] ??= fitOutput(engine, place, turn, call.name, value)
+        fitted[at] ??= fitOutput(engine, place, turn, call, value)
         return fitted[at]
       }),
     )
@@ -75,6 +76,9 @@ async function addTo(
 ): Promise<PlannedInput<ReadonlyMap<number, ToolOutputResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const taken = new Set<CallId>()
+  const { maxTurnChars } = engine.options
+  const before = charsIn(turn)
+  let added = 0
   const events: NewTurnEvent[] = []
   const answer = new Map<number, ToolOutputResult>()
   for (const [index, { callId, outcome }] of outputs.entries()) {
@@ -94,6 +98,11 @@ async function addTo(
     }
     if ('kind' in checked) {
       answer.set(index, { kind: 'invalid-result', message: checked.message })
+      continue
+    }
+    added += checked.state === 'succeeded' ? charsOfJson(checked.output) : 0
+    if (added > 0 && before + added > maxTurnChars) {
+      answer.set(index, { kind: 'invalid-result', message: tooMuchForTurn(maxTurnChars) })
       continue
     }
     taken.add(callId)
@@ -118,13 +127,15 @@ async function fitOutput(
   engine: Engine,
   place: TurnPlace,
   turn: Turn,
-  name: string,
+  call: Call,
   value: Json,
 ): Promise<FittedValue> {
   // The tools of a recorded turn are the host's, and so is what they return.
   if (turn.recorded === true) return { kind: 'fits', value }
-  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
-  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
+  const schema = (await toolboxOf(engine, place, turn)).find(call.name)?.outputSchema
+  return schema === undefined
+    ? { kind: 'fits', value }
+    : fitGiven(engine, place, call, schema, value)
 }
 
 function judgeOutput(

@@ -4,10 +4,11 @@ import { callsOf } from '../core/message.ts'
 import type { EngineOptions } from './options.ts'
 import type { RecordedPart } from './recorded-parts.ts'
 import type { ModelPart } from './model-part.ts'
+import { charsIn, charsOfJson } from './turn-size.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
-  'maxTextChars' | 'maxArgumentChars' | 'maxCalls' | 'maxResultChars'
+  'maxTextChars' | 'maxArgumentChars' | 'maxCalls' | 'maxResultChars' | 'maxTurnChars'
 >
 
 /** What a part is too much for, and what of it still fits. */
@@ -33,9 +34,11 @@ export interface Used {
   readonly files: number
   readonly parts: number
   readonly calls: number
+  /** Characters of all that is in it. */
+  readonly chars: number
 }
 
-export const nothingUsed: Used = { text: 0, files: 0, parts: 0, calls: 0 }
+export const nothingUsed: Used = { text: 0, files: 0, parts: 0, calls: 0, chars: 0 }
 
 /** Everything in the turn, so that neither another step nor another process begins to count anew. */
 export function usedBy(turn: Turn): Used {
@@ -48,7 +51,7 @@ export function usedBy(turn: Turn): Used {
       else if (part.type === 'file' || part.type === 'reasoning-file') files += part.url.length
     }
   }
-  return { text, files, parts, calls: [...callsOf(turn)].length }
+  return { text, files, parts, calls: [...callsOf(turn)].length, chars: charsIn(turn) }
 }
 
 /** @param allowed what the turn had when a person asked for more of it: that much is not counted again. */
@@ -57,12 +60,13 @@ export function createAnswerMeter(
   turn: Turn,
   allowed: Used = nothingUsed,
 ): AnswerMeter {
-  const { maxTextChars, maxArgumentChars, maxCalls, maxResultChars } = options
+  const { maxTextChars, maxArgumentChars, maxCalls, maxResultChars, maxTurnChars } = options
   const before = usedBy(turn)
   let textLeft = maxTextChars - before.text + allowed.text
   let fileLeft = maxResultChars - before.files + allowed.files
   let partsLeft = mostParts - before.parts + allowed.parts
   let callsLeft = maxCalls - before.calls + allowed.calls
+  let charsLeft = maxTurnChars - before.chars + allowed.chars
   /** Of each call whose arguments arrive, how much of them may still come. */
   const argumentsLeft = new Map<string, number>()
 
@@ -74,50 +78,82 @@ export function createAnswerMeter(
     return textLeft < 0 ? over('text', maxTextChars) : countPart()
   }
 
-  return {
-    count<Any extends MeteredPart>(part: Any): Overrun<Any> | null {
-      switch (part.type) {
-        case 'text-delta':
-        case 'reasoning-delta': {
-          textLeft -= part.text.length
-          if (textLeft >= 0) return null
-          const text = cutBy(part.text, -textLeft)
-          return { limit: { what: 'text', most: maxTextChars }, rest: { ...part, text } }
-        }
-        case 'text-start':
-        case 'reasoning-start':
-        case 'tool-result':
-        case 'tool-error':
-          return countPart()
-        case 'tool-input-start':
-          argumentsLeft.set(part.id, maxArgumentChars)
-          return countCall()
-        case 'tool-input-delta': {
-          const left = (argumentsLeft.get(part.id) ?? maxArgumentChars) - part.delta.length
-          argumentsLeft.set(part.id, left)
-          if (left >= 0) return null
-          const delta = cutBy(part.delta, -left)
-          return { limit: { what: 'arguments', most: maxArgumentChars }, rest: { ...part, delta } }
-        }
-        case 'tool-call': {
-          // One that was streamed was counted when it began.
-          const isNew = !argumentsLeft.delete(part.toolCallId)
-          const isOver = isLargerThan(part.input, maxArgumentChars)
-          if (isOver) return over('arguments', maxArgumentChars)
-          return isNew ? countCall() : null
-        }
-        case 'file':
-        case 'reasoning-file': {
-          fileLeft -= 'file' in part ? part.file.base64.length : part.url.length
-          return fileLeft < 0 ? over('files', maxResultChars) : countPart()
-        }
-        case 'source':
-        case 'custom':
-        case 'data':
-          return countItem(part)
-        default:
-          return null
+  /** The bounds of one kind. */
+  const countKind = <Any extends MeteredPart>(part: Any): Overrun<Any> | null => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        textLeft -= part.text.length
+        if (textLeft >= 0) return null
+        const text = cutBy(part.text, -textLeft)
+        return { limit: { what: 'text', most: maxTextChars }, rest: { ...part, text } }
       }
+      case 'text-start':
+      case 'reasoning-start':
+      case 'tool-result':
+      case 'tool-error':
+        return countPart()
+      case 'tool-input-start':
+        argumentsLeft.set(part.id, maxArgumentChars)
+        return countCall()
+      case 'tool-input-delta': {
+        const left = (argumentsLeft.get(part.id) ?? maxArgumentChars) - part.delta.length
+        argumentsLeft.set(part.id, left)
+        if (left >= 0) return null
+        const delta = cutBy(part.delta, -left)
+        return { limit: { what: 'arguments', most: maxArgumentChars }, rest: { ...part, delta } }
+      }
+      case 'tool-call': {
+        // One that was streamed was counted when it began.
+        const isNew = !argumentsLeft.delete(part.toolCallId)
+        const isOver = isLargerThan(part.input, maxArgumentChars)
+        if (isOver) return over('arguments', maxArgumentChars)
+        return isNew ? countCall() : null
+      }
+      case 'file':
+      case 'reasoning-file': {
+        fileLeft -= 'file' in part ? part.file.base64.length : part.url.length
+        return fileLeft < 0 ? over('files', maxResultChars) : countPart()
+      }
+      case 'source':
+      case 'custom':
+      case 'data':
+        return countItem(part)
+      default:
+        return null
+    }
+  }
+  /** What it adds to the turn as a whole. Arguments that were streamed were counted as they came. */
+  const charsOf = (part: MeteredPart): number => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        return part.text.length
+      case 'tool-input-delta':
+        return part.delta.length
+      case 'tool-call':
+        return argumentsLeft.has(part.toolCallId) ? 0 : charsOfJson(part.input)
+      case 'tool-result':
+        return charsOfJson(part.output)
+      case 'file':
+      case 'reasoning-file':
+        return 'file' in part ? part.file.base64.length : part.url.length
+      case 'source':
+      case 'custom':
+      case 'data':
+        return charsOfJson(part)
+      default:
+        return 0
+    }
+  }
+
+  return {
+    count(part) {
+      const chars = charsOf(part)
+      const overrun = countKind(part)
+      if (overrun !== null) return overrun
+      charsLeft -= chars
+      return charsLeft < 0 ? over('turn', maxTurnChars) : null
     },
   }
 }

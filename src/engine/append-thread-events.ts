@@ -1,15 +1,16 @@
 import type { NewThreadEvent } from '../core/event.ts'
 import type { ThreadId } from '../core/ids.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 
 /** Events of the thread itself, wherever it stands by then. False if there is no such thread. */
 export async function appendThreadEvents(
-  { store, append }: Pick<Engine, 'store' | 'append'>,
+  { store, append, clock }: Pick<Engine, 'store' | 'append' | 'clock'>,
   threadId: ThreadId,
   events: readonly NewThreadEvent[],
 ): Promise<boolean> {
-  return retryWhileStale(async () => {
+  return retryWhileStale(pauseOf(clock), async () => {
     const thread = await store.readThread(threadId)
     if (thread === null) return false
     const { kind } = await append({ threadId, events, expectedSeq: thread.seq })

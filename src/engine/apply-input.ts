@@ -7,6 +7,7 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import type { CommitResult } from './committer.ts'
 import type { TurnPlace } from './call-scope.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { nextOptionsOutside } from './known-tools.ts'
 import { planNext } from './plan-next.ts'
@@ -31,7 +32,7 @@ export async function applyInput<Answer>(
   find: () => Promise<FoundInput | null>,
   plan: (turn: Turn, place: TurnPlace) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
 ): Promise<Answer | null> {
-  return retryWhileStale(async () => {
+  return retryWhileStale(pauseOf(engine.clock), async () => {
     const found = await find()
     if (found === null) return null
     const { turn, seq, ownerId, queue } = found

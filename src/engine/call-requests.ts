@@ -1,8 +1,9 @@
-import { parseCallId, parseThreadId } from '../core/ids.ts'
+import { parseCallId, parseOwnerId, parseThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { ToolOutput } from './add-tool-outputs.ts'
 import type { DecisionRequest } from './decide.ts'
 import type { ResolveRequest } from './resolve.ts'
+import type { ThreadScope } from './thread-scope.ts'
 import { warnDeprecated } from './warn-deprecated.ts'
 
 /** What a person says about a call that waits for approval. */
@@ -16,7 +17,7 @@ export interface ToolDecision {
 }
 
 /** What a person says about a call whose outcome is unknown. */
-export interface ToolResolution {
+export interface ToolResolution extends ThreadScope {
   readonly threadId: string
   readonly toolCallId: string
   /** Run it again, it worked, or go on without knowing. */
@@ -48,8 +49,9 @@ export function toDecisionRequest(given: ToolDecision | OldDecision): DecisionRe
 export function toResolveRequest(given: ToolResolution | OldResolution): ResolveRequest {
   parseThreadId(given.threadId)
   if (!('toolCallId' in given)) return { ...given, callId: oldCallId('resolve', given) }
-  const { toolCallId, ...rest } = given
-  return { ...rest, callId: parseCallId(toolCallId) }
+  const { toolCallId, ownerId, ...rest } = given
+  const request = { ...rest, callId: parseCallId(toolCallId) }
+  return ownerId === undefined ? request : { ...request, ownerId: parseOwnerId(ownerId) }
 }
 
 export function toGivenOutput(given: ClientToolOutput | OldToolOutput): ToolOutput {

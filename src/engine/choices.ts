@@ -2,6 +2,8 @@ import type { FlexibleSchema } from 'ai'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
+import type { Engine } from './engine.ts'
+import { shortId } from './failure-words.ts'
 import { fitSchema } from './fit-schema.ts'
 
 type ChoicesSchema = FlexibleSchema<unknown> | undefined
@@ -11,7 +13,7 @@ type ChoicesSchema = FlexibleSchema<unknown> | undefined
  * refused, and so is a request with choices where there is no schema: they would be lost without a word (AG2).
  */
 export async function fitChoices(
-  schema: ChoicesSchema,
+  { offer: { schema }, newMessageId }: Pick<Engine, 'offer' | 'newMessageId'>,
   given: Json | undefined,
 ): Promise<Json | undefined> {
   if (schema === undefined) {
@@ -20,6 +22,11 @@ export async function fitChoices(
   }
   const fitted = await fitSchema(schema, given === undefined ? {} : given)
   if (fitted.kind === 'fits') return fitted.value
+  if (fitted.kind === 'failed') {
+    // The reason is the host's: it goes to the log as the cause, and whoever asks gets the id to find it by.
+    const message = `The choices could not be checked. (error ${shortId(newMessageId())})`
+    throw new HoldfastError('bad-choices', message, { cause: fitted.error })
+  }
   throw badChoices(`The choices do not fit. ${fitted.message}`)
 }
 

@@ -47,3 +47,9 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
     if (signal?.aborted === true) done()
   })
 }
+
+/** What waits by this clock, for whoever tries again. */
+export const pauseOf =
+  (clock: Clock) =>
+  (ms: number): Promise<void> =>
+    wait(clock, ms)

@@ -4,6 +4,7 @@ import {
   type MessageId,
   parseCallId,
   parseMessageId,
+  parseOwnerId,
   parseThreadId,
   type Seq,
   type ThreadId,
@@ -11,7 +12,7 @@ import {
 import { addToolOutputs, type ToolOutputResult } from './add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
-import { type Clock, systemClock, wait } from './clock.ts'
+import { type Clock, systemClock, wait, pauseOf } from './clock.ts'
 import {
   type ClientToolOutput,
   type OldDecision,
@@ -54,6 +55,7 @@ import {
   send,
 } from './send.ts'
 import { type StopResult, stopRun } from './stop.ts'
+import type { ThreadScope } from './thread-scope.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
 import { noToolbox, type Toolbox } from './tool-policy.ts'
@@ -126,7 +128,7 @@ export interface Holdfast extends Library {
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
-export interface DecideRequest {
+export interface DecideRequest extends ThreadScope {
   readonly threadId: ThreadId
   readonly by: string
   readonly decisions: readonly (ToolDecision | OldDecision)[]
@@ -269,8 +271,14 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     regenerate: (request) => regenerate(engine, request),
     continue: (threadId) => continueTurn(engine, threadId),
     stop: (threadId) => stopRun(engine, threadId),
-    decide: async ({ threadId, by, decisions }) =>
-      decideCalls(engine, parseThreadId(threadId), by, decisions.map(toDecisionRequest)),
+    decide: async ({ threadId, by, decisions, ownerId }) =>
+      decideCalls(
+        engine,
+        parseThreadId(threadId),
+        by,
+        decisions.map(toDecisionRequest),
+        ownerId === undefined ? undefined : parseOwnerId(ownerId),
+      ),
     resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
     addToolOutputs: async (threadId, outputs) =>
       addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput)),
@@ -284,6 +292,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       now: clock.now,
       newCallId,
       limits: chosen,
+      pause: pauseOf(clock),
       onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,

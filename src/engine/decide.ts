@@ -1,15 +1,16 @@
 import type { Call, Decision } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import type { CallId, ThreadId } from '../core/ids.ts'
+import type { CallId, OwnerId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Engine } from './engine.ts'
-import { fitSchema, type FittedValue } from './fit-schema.ts'
+import type { FittedValue } from './fit-schema.ts'
 import { hashInput } from './hash-input.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
+import { findOwnCall } from './thread-scope.ts'
 import type { TurnPlace } from './call-scope.ts'
-import { toolboxOf } from './known-tools.ts'
+import { fitGiven, toolboxOf } from './known-tools.ts'
 
 export interface DecisionRequest {
   readonly callId: CallId
@@ -36,12 +37,13 @@ export async function decideCalls(
   threadId: ThreadId,
   by: string,
   requests: readonly DecisionRequest[],
+  ownerId?: OwnerId,
 ): Promise<readonly DecisionResult[]> {
   const results = requests.map((): DecisionResult | undefined => undefined)
   const fitArgs = createArgsFitter(engine)
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
-    const find = () => engine.store.readCall(threadId, callId)
+    const find = () => findOwnCall(engine.store, threadId, callId, ownerId)
     const decided = await applyInput(engine, threadId, find, (turn, place) =>
       decideIn(engine, turn, by, requests, (call, request) => fitArgs(call, request, turn, place)),
     )
@@ -118,15 +120,15 @@ type FitArgs = (call: Call, request: DecisionRequest) => Promise<FittedValue | u
 function createArgsFitter(engine: Engine) {
   const known = new Map<DecisionRequest, Promise<FittedValue>>()
   const fit = async (
-    { name }: Call,
+    call: Call,
     args: Json,
     turn: Turn,
     place: TurnPlace,
   ): Promise<FittedValue> => {
-    const tool = (await toolboxOf(engine, place, turn)).find(name)
+    const tool = (await toolboxOf(engine, place, turn)).find(call.name)
     return tool === undefined
-      ? { kind: 'refused', message: `There is no tool called "${name}".` }
-      : fitSchema(tool.inputSchema, args)
+      ? { kind: 'refused', message: `There is no tool called "${call.name}".` }
+      : fitGiven(engine, place, call, tool.inputSchema, args)
   }
   return async (
     call: Call,

@@ -44,6 +44,8 @@ export interface FailureWords {
   ofPolicy(call: FailedCall, error: unknown): Failed
   /** A call that the SDK found invalid. What a schema found wrong is told as it is; what the host's code threw there is not. */
   ofInvalid(call: FailedCall, error: unknown): Failed
+  /** A schema threw where it was to check what a person sent for this call. The words for whoever sent it. */
+  ofCheck(call: FailedCall, error: unknown): string
   ofModel(error: unknown, step: number): TurnError
   /** `why`: what the host's `agent` threw, or what is wrong with what it gave. */
   ofAgent(why: unknown): TurnError
@@ -63,16 +65,24 @@ export function createFailureWords(
     onFailed(where, error)
     return callErrorText(errorText, error, where) ?? `${where.sentence} (error ${where.errorId})`
   }
-  const ofCall = (
+  const wordCall = (
     source: 'tool' | 'policy',
     { id: callId, name }: FailedCall,
     error: unknown,
     sentence: string,
     message: string,
-  ): Failed => {
+  ): string => {
     const errorId = shortId(callId)
-    const where = { source, ...place, callId, name, errorId, message, sentence }
-    const text = word(where, error)
+    return word({ source, ...place, callId, name, errorId, message, sentence }, error)
+  }
+  const ofCall = (
+    source: 'tool' | 'policy',
+    call: FailedCall,
+    error: unknown,
+    sentence: string,
+    message: string,
+  ): Failed => {
+    const text = wordCall(source, call, error, sentence, message)
     return withDefined({ state: 'failed', cause: 'tool-error', error: text } as const, {
       modelError: message === text ? undefined : message,
     })
@@ -95,6 +105,10 @@ export function createFailureWords(
       if (isFinding(error)) return { state: 'failed', cause: 'invalid-input', error: text }
       const sentence = 'The arguments could not be checked.'
       return { ...ofCall('tool', call, error, sentence, text), cause: 'invalid-input' }
+    },
+    ofCheck(call, thrown) {
+      const message = errorTextOfThrown(thrown) || 'it gave no reason'
+      return wordCall('tool', call, thrown, 'They could not be checked.', message)
     },
     ofModel(thrown, step) {
       const error = toReadableThrown(thrown)
@@ -152,4 +166,4 @@ function callErrorText(
 }
 
 /** Enough to find it in a log, and short enough to be read out. */
-const shortId = (id: string): string => id.slice(-8).toWellFormed()
+export const shortId = (id: string): string => id.slice(-8).toWellFormed()

@@ -64,6 +64,8 @@ interface FilePlace {
 const headBytes = 131_072
 const linkSeconds = 3_600
 const collectedAtOnce = 100
+/** Within so long a message is stored or refused: until then its files are kept, whatever `keepUnusedMs` says. */
+const commitMs = 120_000
 
 export function createFiles(
   store: Store,
@@ -125,11 +127,14 @@ export function createFiles(
           height: size?.height,
         },
       )
-      if ((await records.finish(file, limits.maxBytesPerOwner)) === 'ready') return file
-      throw new HoldfastError(
-        'files-full',
-        `With this file you would have more than ${limits.maxBytesPerOwner} bytes of files.`,
-      )
+      const finished = await records.finish(file, limits.maxBytesPerOwner)
+      if (finished === 'ready') return file
+      throw finished === 'gone'
+        ? new HoldfastError('file-not-found', 'It was given up before all of it had come.')
+        : new HoldfastError(
+            'files-full',
+            `With this file you would have more than ${limits.maxBytesPerOwner} bytes of files.`,
+          )
     } catch (error) {
       // What is left of it is found by the collector, should this fail too.
       await bytes.remove(id).catch(() => undefined)
@@ -162,7 +167,7 @@ export function createFiles(
           `A message has at most ${limits.maxPerMessage} files.`,
         )
       }
-      const found = await used().records.reserve(ids, ownerId, clock.now())
+      const found = await used().records.reserve(ids, ownerId, clock.now() + commitMs)
       if (found.length < ids.length) {
         throw new HoldfastError('file-not-found', 'A file that the message names is not there.')
       }

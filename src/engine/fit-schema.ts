@@ -1,5 +1,6 @@
 import { asSchema, type Tool } from 'ai'
 import type { Json } from '../core/json.ts'
+import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
@@ -9,6 +10,12 @@ export type FittedValue =
   | { readonly kind: 'fits'; readonly value: Json }
   | { readonly kind: 'refused'; readonly message: string }
 
+/** The schema is the host's code, and threw: its words may hold anything, and are not for whoever sent the value (HT6). */
+export interface FailedCheck {
+  readonly kind: 'failed'
+  readonly error: unknown
+}
+
 /**
  * What a schema makes of a value that a person sent. This value, and not the one that was sent, is what is stored
  * and run: a field that the schema strips would otherwise reach the tool. To be called once for each value, for a
@@ -17,7 +24,7 @@ export type FittedValue =
 export async function fitSchema(
   schema: Exclude<Tool['inputSchema'], undefined>,
   given: Json,
-): Promise<FittedValue> {
+): Promise<FittedValue | FailedCheck> {
   if (isDeeperThan(given, deepestValue)) return tooDeep
   try {
     const value = toJson(given)
@@ -28,7 +35,9 @@ export async function fitSchema(
       ? tooDeep
       : { kind: 'fits', value: toJson(checked.value) }
   } catch (error) {
-    return refused(describeFault(error))
+    // One schema that calls another throws what the other found: that is about the value.
+    const found = describeIssues(error)
+    return found === '' ? { kind: 'failed', error: toReadableThrown(error) } : refused(found)
   }
 }
 

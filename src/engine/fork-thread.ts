@@ -13,6 +13,7 @@ import type { ThreadRecord } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { Page, Store, StoredChange } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from './thread-scope.ts'
@@ -61,7 +62,7 @@ export async function forkThread(
   if (found !== null) {
     return found.ownerId === source.ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
   }
-  return retryWhileStale(async (): Promise<ForkResult | 'stale'> => {
+  return retryWhileStale(pauseOf(clock), async (): Promise<ForkResult | 'stale'> => {
     const messages = await readPath(engine, source.id, wanted)
     if (messages === null) return 'stale'
     if (messages === 'no-message') return { kind: 'no-message' }
@@ -135,7 +136,7 @@ async function readPath(
 }
 
 /** Whether anything was hidden or shown after a seq. What is only added stands behind all that was read. */
-async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
+export async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): Promise<boolean> {
   for (let after = seq; ;) {
     const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
     if (read === null) return true

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { Call, CallOutcome } from '../core/call.ts'
+import type { FeedbackRating } from '../core/feedback.ts'
 import type { Turn, TurnEnding, TurnError, TurnWait } from '../core/message.ts'
 import { idempotencyKeyOf, type TurnPlace } from './call-scope.ts'
 import type { FailurePlace } from './failure-words.ts'
@@ -83,6 +84,14 @@ export type LifecycleEvent<Context = unknown> =
       readonly outcome?: () => CallOutcome
     } & OfCall &
       OfTurn<Context>)
+  /** A person said what they think of an answer, or took it back (FK4); it is stored. */
+  | ({
+      readonly type: 'feedback-given'
+      readonly by: string
+      readonly rating: FeedbackRating | null
+      /** Their words. Content, so not enumerable either. */
+      readonly comment?: () => string | undefined
+    } & OfTurn<Context>)
   | {
       readonly type: 'committed'
       readonly appends: number

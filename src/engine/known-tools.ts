@@ -1,10 +1,12 @@
 import type { Call } from '../core/call.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
+import type { Json } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
 import type { TurnPlace } from './call-scope.ts'
 import { storedChoices } from './choices.ts'
 import type { Engine } from './engine.ts'
-import { createFailureWords } from './failure-words.ts'
+import { createFailureWords, type FailureWords } from './failure-words.ts'
+import { type FittedValue, fitSchema } from './fit-schema.ts'
 import { type NextOptions, nextOptions } from './plan-next.ts'
 import { noToolbox, type Toolbox } from './tool-policy.ts'
 import { AgentFault } from './turn-agent.ts'
@@ -14,7 +16,7 @@ import { AgentFault } from './turn-agent.ts'
  * Rejects as `agent-failed` if it cannot be had; nothing has been stored then.
  */
 export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): Promise<Toolbox> {
-  const { agents, options, emit, runs } = engine
+  const { agents, options, runs } = engine
   if (agents.fixed !== undefined) return agents.fixed.toolbox
   const live = runs.get(place.threadId)
   const running = live?.turnId === turn.id ? live.run.agent?.() : undefined
@@ -24,12 +26,27 @@ export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): P
     return (await agents.resolve({ ...place, choices, reason: 'resume' })).toolbox
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error
-    const words = createFailureWords(place, options.errorText, (where, why) =>
-      emit({ type: 'failed', ...where, error: why }),
-    )
-    const { message } = words.ofAgent(error.cause)
+    const { message } = wordsOutside(engine, place).ofAgent(error.cause)
     throw new HoldfastError('agent-failed', message, { cause: error.cause, isTemporary: true })
   }
+}
+
+const wordsOutside = ({ options, emit }: Engine, place: TurnPlace): FailureWords =>
+  createFailureWords(place, options.errorText, (where, error) =>
+    emit({ type: 'failed', ...where, error }),
+  )
+
+/** What a schema of the call's tool makes of a value that a person sent. What the schema throws goes to the log, not to them. */
+export async function fitGiven(
+  engine: Engine,
+  place: TurnPlace,
+  call: Pick<Call, 'id' | 'name'>,
+  schema: Parameters<typeof fitSchema>[0],
+  value: Json,
+): Promise<FittedValue> {
+  const fitted = await fitSchema(schema, value)
+  if (fitted.kind !== 'failed') return fitted
+  return { kind: 'refused', message: wordsOutside(engine, place).ofCheck(call, fitted.error) }
 }
 
 /**

@@ -9,6 +9,7 @@ import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { checkNames } from './check-names.ts'
 import type { Engine } from './engine.ts'
+import { type FeedbackResult, type FeedbackToGive, giveFeedback } from './give-feedback.ts'
 import { type PageFormat, pageFormats, type PageItems, readMessagePage } from './message-page.ts'
 import {
   type PostedMessage,
@@ -17,6 +18,7 @@ import {
   type PostResult,
 } from './post-message.ts'
 import { createQueues, type Queues } from './queues.ts'
+import { createShares, type Shares } from './shares.ts'
 import { type ShowResult, showVersion } from './show-version.ts'
 import { search, type SearchPage, type SearchRequest } from './search.ts'
 import {
@@ -75,6 +77,8 @@ export interface Library {
   readonly threads: Threads
   /** Inputs that wait for their turn: what is there, and how it is changed, withdrawn or sent on. */
   readonly queues: Queues
+  /** Links by which anybody may read a thread as it was at a moment. */
+  readonly shares: Shares
   /** One page of a thread, newest first; null if there is no such thread. */
   messages<Format extends PageFormat = 'ui'>(
     threadId: string,
@@ -89,6 +93,11 @@ export interface Library {
    * message gives, or by any message on a hidden path. The model is sent what is shown. Refused while a turn runs.
    */
   show(threadId: string, version: string, scope?: ThreadScope): Promise<ShowResult>
+  /**
+   * Stores what a person thinks of an answer, one that is hidden too (FK4); the last word of each person counts. It is in
+   * the metadata of the message and never sent to a model; hooks are told.
+   */
+  giveFeedback(messageId: string, feedback: FeedbackToGive): Promise<FeedbackResult>
   /**
    * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
    * reads. Throws `thread-not-found` if the thread is not there.
@@ -111,10 +120,12 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
   return {
     threads: createThreads(engine, newThreadId),
     queues: createQueues(engine),
+    shares: createShares(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
     search: (request) => search(store, request),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
+    giveFeedback: (messageId, feedback) => giveFeedback(engine, messageId, feedback),
     export: (query = {}) => exportQuery(store, query),
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
   }

@@ -27,7 +27,7 @@ import {
 import { toClientMessage } from '../views/client-turn.ts'
 import { projectQueue, type ShownInput } from '../views/queue-view.ts'
 import { projectUiMessage, type UiMessage } from '../views/ui-message.ts'
-import type { ToolNames } from '../views/ui-part.ts'
+import type { ToolNames, UiOptions } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../views/vercel-message.ts'
 import { createPageFiller, type PageSlice } from './page-filler.ts'
@@ -233,10 +233,25 @@ function groupBySteps(rows: readonly PlacedRow[]): readonly (readonly PlacedRow[
 
 function project(message: Message, query: MessagePageQuery): readonly PageItem[] {
   const { format, sdk, toolNames } = query
-  const lazy = lazyOf(query)
+  return projectMessage(message, format, withDefined(lazyOf(query), { sdk, toolNames }))
+}
+
+/** A message as a page of this format has it: one item or none, or its rows. */
+export function projectMessage<Format extends PageFormat>(
+  message: Message,
+  format: Format,
+  options: UiOptions,
+): readonly PageItems[Format][] {
+  // Each case makes items of its own format alone.
+  return projectAny(message, format, options) as readonly PageItems[Format][]
+}
+
+function projectAny(message: Message, format: PageFormat, options: UiOptions): readonly PageItem[] {
+  const { lazyHref } = options
+  const lazy = withDefined({}, { lazyHref })
   switch (format) {
     case 'ui':
-      return present(projectUiMessage(message, withDefined(lazy, { sdk, toolNames })))
+      return present(projectUiMessage(message, options))
     case 'vercel':
       return present(projectVercelMessage(message, lazy))
     case 'chat':

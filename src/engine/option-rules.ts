@@ -183,6 +183,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxArgumentChars: wholeNumber(1, 100_000_000, '1,000,000'),
   maxCalls: wholeNumber(1, 100_000, '1,000'),
   maxResultChars: wholeNumber(1, 100_000_000, '16,000,000'),
+  maxTurnChars: wholeNumber(1, 1_000_000_000, '64,000,000'),
   resumeRecorded: callback('none'),
   selectHistory: callback('the last 1,000 messages'),
   continueText: {

@@ -76,6 +76,11 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * makes. @default 16,000,000
    */
   readonly maxResultChars?: number
+  /**
+   * Everything in one turn together, as characters: text, arguments, results, files. A result that would go beyond it fails
+   * its call and says so; with anything else the turn ends as cut off, and can be continued. @default 64,000,000
+   */
+  readonly maxTurnChars?: number
   /** Which messages the model is sent, oldest first. Those that are left out are stored and shown all the same. @default the last 1,000 */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
   /**
@@ -177,6 +182,7 @@ export type EngineOptions = Required<
     | 'maxArgumentChars'
     | 'maxCalls'
     | 'maxResultChars'
+    | 'maxTurnChars'
     | 'selectHistory'
     | 'continueText'
     | 'modelRetries'
@@ -213,6 +219,7 @@ export function withDefaults(options: HoldfastOptions): EngineOptions {
     maxArgumentChars: options.maxArgumentChars ?? 1_000_000,
     maxCalls: options.maxCalls ?? 1_000,
     maxResultChars: options.maxResultChars ?? 16_000_000,
+    maxTurnChars: options.maxTurnChars ?? 64_000_000,
     resumeRecorded: options.resumeRecorded,
     errorText: options.errorText,
     title: options.title ?? false,

@@ -19,6 +19,7 @@ import { toTurnEvents } from '../import/turn-events.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
 import { sameJson } from '../views/same-json.ts'
 import { checkNames } from './check-names.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from './recover.ts'
@@ -96,7 +97,7 @@ export async function postMessage(
   const ownerId = options.ownerId === undefined ? create?.ownerId : parseOwnerId(options.ownerId)
   const plan = planEvents(message, id)
 
-  return retryWhileStale(async (): Promise<PostResult | 'stale'> => {
+  return retryWhileStale(pauseOf(clock), async (): Promise<PostResult | 'stale'> => {
     const owner = await store.readThread(threadId)
     if (owner === null ? create === undefined : isOther(owner.ownerId, ownerId)) {
       return { kind: 'no-thread' }

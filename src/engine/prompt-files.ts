@@ -42,7 +42,9 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
         if (part.type !== 'file' || id === undefined) return part
         const record = await recordOf(id)
         if (record === null) return part
-        const url = (await files.link(id)) ?? `https://${ownHost}/${id}`
+        // A store that cannot sign a link now can often still read: then the bytes are sent.
+        const link = await files.link(id).catch(() => undefined)
+        const url = link ?? `https://${ownHost}/${id}`
         return { ...part, url, mediaType: record.mediaType }
       }),
     ),

@@ -35,6 +35,9 @@ export async function enqueue(
   { threadId, expectedSeq, queue, input, turn }: EnqueueRequest,
 ): Promise<QueuedResult | { readonly kind: 'no-thread' } | 'stale'> {
   checkRoom([...queue, { ...input, held: false, at: 0 }])
+  // It gets its place later. Were its id another's by then, one that is shown or can be shown again, the turn before it
+  // could never end.
+  if ((await engine.store.readMessage(threadId, input.id, 'lazy')) !== null) throw taken()
   const events = [{ type: 'input-queued', input, at: engine.clock.now() } as const]
   const result = await engine.append({ threadId, events, expectedSeq, queue })
   switch (result.kind) {
@@ -87,6 +90,12 @@ export function checkSame(stored: NewInput['parts'], given: NewInput['parts']): 
     'A message with this id and other content was stored before. Nothing was stored.',
   )
 }
+
+export const taken = (): HoldfastError =>
+  new HoldfastError(
+    'conflict',
+    'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
+  )
 
 function toQueuedResult(
   { id: messageId, mode }: Pick<NewInput, 'id' | 'mode'>,

@@ -8,6 +8,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
 import { checkNames } from './check-names.ts'
 import { endFromOutside } from './end-from-outside.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { checkRoom } from './queue-input.ts'
 import { readDownTo } from './read-latest.ts'
@@ -54,7 +55,7 @@ export function createQueues(engine: Engine): Queues {
     scope: ThreadScope | undefined,
     plan: (queue: InputQueue, id: ThreadId, ownerId: OwnerId) => Promise<readonly NewEvent[]>,
   ): Promise<InputQueue | null> =>
-    retryWhileStale(async () => {
+    retryWhileStale(pauseOf(clock), async () => {
       const thread = await findThread(store, threadId, scope)
       if (thread === null) return null
       const { id, ownerId, queue, seq: expectedSeq } = thread
@@ -101,7 +102,7 @@ export function createQueues(engine: Engine): Queues {
     },
 
     release: (threadId, scope) =>
-      retryWhileStale(async () => {
+      retryWhileStale(pauseOf(clock), async () => {
         const thread = await findThread(store, threadId, scope)
         if (thread === null) return null
         const { id, ownerId, queue } = thread

@@ -7,6 +7,7 @@ import { parseAnswers } from '../protocol/chat-body.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { decideCalls } from './decide.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine, Work } from './engine.ts'
 import { createFailureWords } from './failure-words.ts'
 import { toKnownTurn } from './known-turn.ts'
@@ -203,7 +204,7 @@ async function beginContinuation(
   before: Message | null,
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
-  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq, ownerId, queue } = latest

@@ -1,6 +1,6 @@
 import type { Call, Resolution } from '../core/call.ts'
 import type { NewTurnEvent } from '../core/event.ts'
-import type { CallId, ThreadId } from '../core/ids.ts'
+import type { CallId, OwnerId, ThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -8,8 +8,9 @@ import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { applyInput } from './apply-input.ts'
 import type { TurnPlace } from './call-scope.ts'
-import { toolboxOf } from './known-tools.ts'
-import { fitSchema, type FittedValue } from './fit-schema.ts'
+import { fitGiven, toolboxOf } from './known-tools.ts'
+import type { FittedValue } from './fit-schema.ts'
+import { findOwnCall } from './thread-scope.ts'
 import { toGivenJson } from './to-json.ts'
 
 export interface ResolveRequest {
@@ -19,6 +20,7 @@ export interface ResolveRequest {
   /** With `done`: what the call returned, as far as the person knows. Stored as the tool's `outputSchema` makes it. */
   readonly result?: Json
   readonly by: string
+  readonly ownerId?: OwnerId
 }
 
 export type ResolveResult =
@@ -37,11 +39,10 @@ export type ResolveResult =
 
 /** A person says what became of a call whose end nobody saw (CR3). The first one to say so wins. */
 export async function resolveCall(engine: Engine, request: ResolveRequest): Promise<ResolveResult> {
-  const { threadId, callId } = request
-  const { store } = engine
+  const { threadId, callId, ownerId } = request
   // Asked once, however often the resolution is planned anew because others wrote.
   let fitted: Promise<FittedValue> | undefined
-  const find = () => store.readCall(threadId, callId)
+  const find = () => findOwnCall(engine.store, threadId, callId, ownerId)
   const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn, place) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }
@@ -51,7 +52,7 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
     if (request.resolution !== 'done') {
       return { events: [toEvent(engine, turn, request)], answer: { kind: 'resolved' } }
     }
-    const result = await (fitted ??= fitResult(engine, place, turn, call.name, request.result))
+    const result = await (fitted ??= fitResult(engine, place, turn, call, request.result))
     if (result.kind === 'refused') {
       return { events: [], answer: { kind: 'invalid-result', message: result.message } }
     }
@@ -78,12 +79,14 @@ async function fitResult(
   engine: Engine,
   place: TurnPlace,
   turn: Turn,
-  name: string,
+  call: Call,
   result: Json | undefined,
 ): Promise<FittedValue> {
   const value = toGivenJson('result', result, engine.options.maxResultChars)
-  const schema = (await toolboxOf(engine, place, turn)).find(name)?.outputSchema
-  return schema === undefined ? { kind: 'fits', value } : fitSchema(schema, value)
+  const schema = (await toolboxOf(engine, place, turn)).find(call.name)?.outputSchema
+  return schema === undefined
+    ? { kind: 'fits', value }
+    : fitGiven(engine, place, call, schema, value)
 }
 
 function toEvent(engine: Engine, turn: Turn, request: ResolveRequest, value?: Json): NewTurnEvent {

@@ -1,10 +1,11 @@
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }
@@ -15,7 +16,7 @@ export type ContinueResult =
 /** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
 export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
   if (!engine.agents.canAnswer) throw noModel()
-  return retryWhileStale(async () => {
+  return retryWhileStale(pauseOf(engine.clock), async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
     const { last, seq, ownerId, queue } = latest

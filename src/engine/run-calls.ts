@@ -3,6 +3,7 @@ import type { NewTurnEvent } from '../core/event.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { hasLargeFile, offloadFiles } from './offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
+import { charsIn, charsOfJson, tooMuchForTurn } from './turn-size.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each is durable as started before
@@ -43,6 +44,14 @@ async function withStoredFiles(run: Run, outcome: CallOutcome): Promise<CallOutc
   return { ...outcome, output: { kind: 'inline', value: stored } }
 }
 
+/** A result that makes the turn larger than one may be fails its call: the turn goes on without it (ST4c). */
+function withinTurn(run: Run, outcome: CallOutcome): CallOutcome {
+  if (outcome.state !== 'succeeded') return outcome
+  const most = run.options.maxTurnChars + run.allowed.chars
+  if (charsIn(run.ledger.expected) + charsOfJson(outcome.output) <= most) return outcome
+  return { state: 'failed', cause: 'tool-error', error: tooMuchForTurn(run.options.maxTurnChars) }
+}
+
 async function runCall(run: Run, call: Call): Promise<void> {
   const { toolbox } = run.agent
   const tool = toolbox.find(call.name)
@@ -71,7 +80,7 @@ async function runCall(run: Run, call: Call): Promise<void> {
   const returned = await run.hooks.inside({ callId }, () =>
     run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
   )
-  const outcome = await withStoredFiles(run, returned)
+  const outcome = withinTurn(run, await withStoredFiles(run, returned))
   ended(outcome)
   // Stopped: the end of the turn says so for all its calls at once.
   if (outcome.state === 'stopped') return

@@ -150,7 +150,7 @@ async function streamStep(
     // That it was called is told, and with what it was not.
     if (
       part.type === 'tool-call' &&
-      over.limit.what === 'arguments' &&
+      (over.limit.what === 'arguments' || over.limit.what === 'turn') &&
       !streamed.has(part.toolCallId)
     ) {
       const { toolCallId: id, toolName } = part

@@ -1,4 +1,3 @@
-import type { ModelMessage } from 'ai'
 import { assertNever } from '../core/assert-never.ts'
 import type { Call, CallOutcome } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
@@ -6,41 +5,23 @@ import { toReadableThrown } from '../core/error-text.ts'
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
-import type { Message, Turn, TurnEnding } from '../core/message.ts'
+import type { Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
-import type { AgentReason } from './agent.ts'
-import { nothingUsed, usedBy } from './answer-meter.ts'
-import type { TurnPlace } from './call-scope.ts'
-import { storedChoices } from './choices.ts'
-import type { Clock } from './clock.ts'
+import { agentOf, type BegunRun, createRun, type RunParts } from './create-run.ts'
 import { endRun } from './end-run.ts'
-import { createFileLoader } from './file-loader.ts'
-import type { EngineFiles } from './files.ts'
-import { createFailureWords, type FailureWords } from './failure-words.ts'
-import type { RunHooks } from './hooks.ts'
-import type { EngineOptions } from './options.ts'
-import { createModelList, namesOf } from './model-list.ts'
+import { createFailureWords } from './failure-words.ts'
 import { canJoin, planJoin } from './plan-end.ts'
 import { isSteered, nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
-import { createPromptFiles } from './prompt-files.ts'
-import { createStepPreparer } from './prepare-call.ts'
 import { runCalls } from './run-calls.ts'
-import {
-  createRunLifecycle,
-  originOf,
-  type PreparedCall,
-  type RunLifecycle,
-} from './run-lifecycle.ts'
+import { originOf, type RunLifecycle } from './run-lifecycle.ts'
 import type { EndableRun, Run } from './run-context.ts'
 import { FencedError } from './append-refusal.ts'
-import type { RunLedger } from './run-ledger.ts'
 import { runStep } from './run-step.ts'
 import { isToStop, toStepResults } from './step-results.ts'
-import { AgentFault, type AgentSource, type TurnAgent } from './turn-agent.ts'
+import { AgentFault, type TurnAgent } from './turn-agent.ts'
 
 /** Why a run was told to end before it was done. */
 export type Interruption =
@@ -48,29 +29,6 @@ export type Interruption =
   /** This process is going; another one carries on. */
   | { readonly kind: 'hand-over' }
   | { readonly kind: 'fault'; readonly error: unknown }
-
-export interface RunParts {
-  readonly place: TurnPlace
-  readonly reason: AgentReason
-  readonly options: EngineOptions
-  readonly agents: AgentSource
-  readonly files: EngineFiles
-  readonly ledger: RunLedger
-  readonly clock: Clock
-  readonly hooks: RunHooks
-  /** What stands before the turn, oldest first. */
-  readonly history: () => Promise<readonly Message[]>
-  readonly newCallId: () => CallId
-  /** A person asked for more although the turn was over: begin with a step. */
-  readonly force: boolean
-}
-
-/** Said before anything is stored, where there is nobody who could answer. */
-export const noModel = (): HoldfastError =>
-  new HoldfastError(
-    'no-model',
-    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
-  )
 
 export interface StartedRun {
   readonly done: Promise<void>
@@ -112,104 +70,6 @@ export function startRun(parts: RunParts): StartedRun {
       isLeaving = true
     },
     done: drive(begun, () => why),
-  }
-}
-
-/** What there is of a run before it has its agent: enough to end the turn. */
-interface BegunRun extends RunParts {
-  readonly words: FailureWords
-  readonly signal: AbortSignal
-  readonly isLeaving: Run['isLeaving']
-  readonly handOver: Run['handOver']
-  readonly onAgent: (agent: TurnAgent) => void
-}
-
-/** One that is the same for every turn need not be asked for. */
-function agentOf(begun: BegunRun): TurnAgent | Promise<TurnAgent> {
-  const { fixed, isPicked } = begun.agents
-  return fixed === undefined || isPicked ? resolveAgent(begun) : fixed
-}
-
-/** The agent of the turn, asked for now, for this run alone (AG1). */
-async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
-  const { agents, place, reason, options, ledger, signal } = begun
-  const choices = await storedChoices(options.choices, ledger.turn)
-  return agents.resolve({ ...place, choices, reason }, signal)
-}
-
-function createRun(parts: BegunRun, agent: TurnAgent): Run {
-  const { ledger, options, signal, place } = parts
-  const own = createPromptFiles(parts.files, place.ownerId)
-  const loader = createFileLoader(parts.clock, signal, own.fetch)
-  let prompt: ModelMessage[] = []
-  let history: readonly Message[] | undefined
-  let prepared: PreparedCall | undefined
-  const models = createModelList(agent.models)
-  const steps = createStepPreparer(agent)
-  const lifecycle = createRunLifecycle({
-    agent: () => steps.agent,
-    turn: ledger.turn,
-    clock: parts.clock,
-    maxRetries: agent.maxRetries ?? options.modelRetries,
-  })
-  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
-    history ??= await parts.history()
-    const how = {
-      isDeferred: agent.toolbox.isDeferred,
-      maxOutputChars: options.maxOutputChars,
-      continueText: continueTextOf(),
-    }
-    const messages = await own.resolve([...history, turn])
-    return projectPrompt(messages, how) as ModelMessage[]
-  }
-  const continueTextOf = (): ContinueText => {
-    const { continueText } = options
-    if (typeof continueText === 'string') return continueText
-    return models.current === undefined ? 'instruction' : continueText(models.current)
-  }
-  const identify = () =>
-    parts.hooks.identify({
-      context: steps.agent.context,
-      abortSignal: signal,
-      turn: () => ledger.expected,
-      prompt: () => prompt,
-    })
-  identify()
-  return {
-    ...parts,
-    get agent() {
-      return steps.agent
-    },
-    lifecycle,
-    turnId: place.turnId,
-    // A person who asks for more of a turn has seen what there is of it.
-    allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
-    get model() {
-      return namesOf(prepared?.model ?? models.current)
-    },
-    models,
-    get continueText() {
-      return continueTextOf()
-    },
-    get prompt() {
-      return prompt
-    },
-    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
-    async prepareStep() {
-      const model = models.current
-      if (model === undefined) throw noModel()
-      const { turn } = ledger
-      prompt = await promptOf(turn)
-      const initialMessages = () => promptOf({ ...turn, steps: [] })
-      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
-      if (steps.agent !== agent) identify()
-      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
-    },
-    async modelCall() {
-      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
-      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
-      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
-    },
   }
 }
 

@@ -80,10 +80,13 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
   await readUnread(store, index, ownerId)
   const found = await index.find({ ownerId, terms, limit: limit + 1, before })
   const hits = found.slice(0, limit)
+  const results: SearchResult[] = []
+  // One after the other: each may be a long text, and others have their turn in between.
+  for (const hit of hits) results.push(await toResult(store, hit, terms))
   const last = hits.at(-1)
   const hasMore = found.length > limit && last !== undefined
   return {
-    results: await Promise.all(hits.map((hit) => toResult(store, hit, terms))),
+    results,
     nextCursor: hasMore ? toPlaceCursor(list, { place: last.place }) : null,
     hasMore,
   }
@@ -115,7 +118,8 @@ async function toResult(store: Store, hit: SearchHit, terms: SearchTerms): Promi
 /** So many threads are looked for at once, and so many changes of one read. */
 const threadsAtOnce = 50
 const changesAtOnce = 200
-const bytesAtOnce = 4_194_304
+/** The words of one portion are stored in one transaction: more would keep others from the database for too long (OP7). */
+const bytesAtOnce = 131_072
 
 /** Brings the index up to date, in pieces between which others have their turn. */
 async function readUnread(store: Store, index: SearchIndex, ownerId: OwnerId): Promise<void> {

@@ -14,16 +14,17 @@ import {
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { firstReady, joinedInputs } from '../core/queue.ts'
 import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
+import { pauseOf } from './clock.ts'
 import type { Begin, Engine, Work } from './engine.ts'
 import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
-import { checkSame, enqueue, findQueued, type QueuedResult } from './queue-input.ts'
+import { checkSame, enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
 import { isReplyTo, readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './run.ts'
+import { noModel } from './create-run.ts'
 import { stopRun } from './stop.ts'
 import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
@@ -92,7 +93,7 @@ export async function send(
   )
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
-  const choices = isChosen ? await fitChoices(engine.offer.schema, request.choices) : undefined
+  const choices = isChosen ? await fitChoices(engine, request.choices) : undefined
   const isEdit = replaces !== undefined
   const whenBusy = work === undefined ? (request.whenBusy ?? engine.options.whenBusy) : 'reject'
   let chosen: Json | undefined
@@ -191,7 +192,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
   const { threadId, messageId, whenBusy = 'reject' } = request
   const { offer, options } = engine
   const chosen =
-    request.choices === undefined ? undefined : await fitChoices(offer.schema, request.choices)
+    request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
   return attempt(engine, { threadId, whenBusy }, async () => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
@@ -261,7 +262,7 @@ async function attempt(
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryWhileStale(async (): Promise<SendResult | 'stale'> => {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
@@ -357,12 +358,6 @@ const isWholeHistory = (read: {
   read.isWhole &&
   read.isOneRead &&
   read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
-
-const taken = (): HoldfastError =>
-  new HoldfastError(
-    'conflict',
-    'Another message of this thread has this id, an answer perhaps. Nothing was stored.',
-  )
 
 const turnOf = (message: Message | undefined): Turn | null =>
   message?.role === 'assistant' ? message : null

@@ -5,6 +5,7 @@ import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { type MessageVersion, toVersionId } from '../core/versions.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { VersionPath } from '../store/version-path.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
 import { toolboxOf } from './known-tools.ts'
@@ -68,7 +69,7 @@ export async function showVersion(
   if (typeof target !== 'string' || target === '') {
     throw new HoldfastError('bad-id', 'The id of a version is a string.')
   }
-  return retryWhileStale(async (): Promise<ShowResult | 'stale'> => {
+  return retryWhileStale(pauseOf(clock), async (): Promise<ShowResult | 'stale'> => {
     const [found, path] = await Promise.all([
       findThread(store, threadId, scope),
       store.readPath(threadId, target),

@@ -2,7 +2,7 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { StopRequest } from '../store/store.ts'
-import { wait } from './clock.ts'
+import { wait, pauseOf } from './clock.ts'
 import { endFromOutside } from './end-from-outside.ts'
 import type { Engine } from './engine.ts'
 import { createRunHooks } from './hooks.ts'
@@ -140,7 +140,7 @@ async function endFromHere(
   if (taken.kind !== 'appended' || taken.fence === undefined) return false
   const { fence: newFence } = taken
   const release = { kind: 'release', fence: newFence } as const
-  return retryWhileStale(async () => {
+  return retryWhileStale(pauseOf(clock), async () => {
     const found = await store.findTurn(turnId)
     if (found === null || found.threadId !== threadId) return true
     const { turn, ownerId, queue, seq: expectedSeq } = found

@@ -1,7 +1,13 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { parseOwnerId, parseThreadId } from '../core/ids.ts'
+import {
+  type CallId,
+  type OwnerId,
+  parseOwnerId,
+  parseThreadId,
+  type ThreadId,
+} from '../core/ids.ts'
 import { longestTitle, type ThreadRecord } from '../core/thread.ts'
-import type { Store } from '../store/store.ts'
+import type { FoundCall, Store } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
 
 /** Whose thread it has to be: another owner's is as if it were not there (HT2). */
@@ -20,6 +26,17 @@ export async function findThread(
   const ownerId = scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
   const thread = await store.readThread(parseThreadId(threadId))
   return thread === null || (ownerId !== undefined && thread.ownerId !== ownerId) ? null : thread
+}
+
+/** The call with its turn, if it is there and its thread is in scope. One read: whose it is comes with what it is. */
+export async function findOwnCall(
+  store: Store,
+  threadId: ThreadId,
+  callId: CallId,
+  ownerId: OwnerId | undefined,
+): Promise<FoundCall | null> {
+  const found = await store.readCall(threadId, callId)
+  return ownerId !== undefined && found?.ownerId !== ownerId ? null : found
 }
 
 export function parseTitle(value: unknown): string {

@@ -10,6 +10,7 @@ import type { CreateThreadResult, Store } from '../store/store.ts'
 import { sameJson } from '../views/same-json.ts'
 import { appendThreadEvents } from './append-thread-events.ts'
 import { checkNames } from './check-names.ts'
+import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { type ForkOptions, type ForkResult, forkThread } from './fork-thread.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
@@ -134,7 +135,7 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
     list: (query) => listThreads(store, query),
     get: (threadId, scope) => findThread(store, threadId, scope),
     async update(threadId, change, scope) {
-      return retryWhileStale(async () => {
+      return retryWhileStale(pauseOf(clock), async () => {
         const thread = await findThread(store, threadId, scope)
         if (thread === null) return null
         const wanted = typeof change === 'function' ? change(thread) : change

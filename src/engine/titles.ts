@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { toTitlePrompt, toTitleText } from '../views/title-text.ts'
 import { callModel, type CallSettings } from './call-model.ts'
 import type { TurnPlace } from './call-scope.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { createFileLoader } from './file-loader.ts'
 import type { Hooks } from './hooks.ts'
@@ -107,7 +107,7 @@ async function nameThread(
   const title = toTitleText(made.text)
   if (title === null) throw new Error('The model said nothing that could be a title.')
   const { usage, modelId } = made
-  const isStored = await retryWhileStale(async () => {
+  const isStored = await retryWhileStale(pauseOf(clock), async () => {
     // Whoever has named it meanwhile has won: at this seq nobody has, or the append is refused (FK3).
     const now = await store.readThread(threadId)
     if (now === null || now.titledBy !== null) return false

@@ -27,9 +27,10 @@ import { type MeterOptions, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
-import { retryWhileStale } from '../store/retry-while-stale.ts'
+import { type Pause, retryWhileStale } from '../store/retry-while-stale.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './translate-part.ts'
+import { charsIn, charsOfJson } from './turn-size.ts'
 
 /**
  * For people who run their own loop (CL11). It writes the same ledger by the same rules; there is no
@@ -93,6 +94,8 @@ export interface ToolCallRepositoryParts {
   readonly newCallId: () => CallId
   /** As for every other turn (ST4a). What is over one is refused. */
   readonly limits: MeterOptions
+  /** Before a write that lost to others is tried again. */
+  readonly pause: Pause
   /** An end that came after the end, or of no call: not written, and counted (CL2). */
   readonly onIgnored: (end: TurnPlace & { readonly callId: string }) => void
 }
@@ -106,7 +109,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     messageId: MessageId,
     plan: (turn: Turn | null) => readonly NewTurnEvent[],
   ): Promise<void> =>
-    retryWhileStale(async () => {
+    retryWhileStale(parts.pause, async () => {
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
       const message = await store.readMessage(threadId, messageId)
@@ -135,6 +138,13 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       throw refused(`The message ${messageId} is of another thread.`)
     }
     return null
+  }
+
+  /** Refuses what would make the turn larger than one may be (ST4c). */
+  const checkTurn = (turn: Turn | null, added: number): void => {
+    const { maxTurnChars } = limits
+    if (added + (turn === null ? 0 : charsIn(turn)) <= maxTurnChars) return
+    throw refused(`The message would have more than ${maxTurnChars} characters in all.`)
   }
 
   const toEvent = (turnId: MessageId, event: TurnEventBody): NewTurnEvent => ({
@@ -168,6 +178,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const events = open.map((call) =>
         toEvent(messageId, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
       )
+      if (ending === undefined) checkTurn(turn, charsOfJson(events))
       return ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
     })
     return { threadId, ownerId, settled, ended }
@@ -195,6 +206,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const { threadId, messageId } = upserted
       await write(threadId, messageId, (turn) => {
         const events = planUpsert(upserted, turn, parts.newCallId)
+        checkTurn(turn, charsOfJson(events))
         const isNew = events.some(({ type }) => /^call-(recorded|announced)$/.test(type))
         if (isNew && turn !== null && usedBy(turn).calls >= limits.maxCalls) {
           throw refused(`The message has the ${limits.maxCalls} calls that one may have.`)
@@ -216,6 +228,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       if (typeof text !== 'string') throw refused('The text is a string.')
       if (text === '') return
       await write(parseThreadId(threadId), parseMessageId(messageId), (turn) => {
+        checkTurn(turn, text.length)
         const length = text.length + (turn === null ? 0 : usedBy(turn).text)
         if (length > limits.maxTextChars) {
           throw refused(`The message would be longer than ${limits.maxTextChars} characters.`)

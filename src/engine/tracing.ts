@@ -211,6 +211,7 @@ function createTraceHooks(api: Api, { content = false, agentName }: TraceOptions
   const onEvent = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'committed':
+      case 'feedback-given':
       case 'recovery-failed':
       case 'failed':
       case 'title-made':

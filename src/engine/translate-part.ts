@@ -8,7 +8,7 @@ import { callsOf, type Turn } from '../core/message.ts'
 import type { FinishReason, Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { ModelPart } from './model-part.ts'
-import { toJson, toResultJson } from './to-json.ts'
+import { toJson, toResultJson, UnstorableError } from './to-json.ts'
 
 /** What the AI SDK's single model call, or its whole `streamText` loop, emits. */
 export type SdkPart = ModelPart | TextStreamPart<ToolSet>
@@ -176,7 +176,9 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
       const isBegun = call.state !== 'ready' || call.providerExecuted !== true
       return isBegun ? [progressed] : [toEvent({ type: 'call-started', callId }), progressed]
     }
-    const outcome = toOutcome(part.output, options.maxResultChars)
+    const outcome = toOutcome(part.output, options.maxResultChars, (error) =>
+      options.wordError({ ...part, type: 'tool-error', error }, call),
+    )
     return [toEvent(withDefined({ type: 'call-settled', callId, outcome } as const, metadata))]
   }
 
@@ -259,11 +261,17 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
 }
 
 /** What JSON cannot say, or is too large, cannot be stored; and a result that is not what it was is none. */
-function toOutcome(output: unknown, maxChars: number): CallOutcome {
+function toOutcome(
+  output: unknown,
+  maxChars: number,
+  wordError: (error: unknown) => CallOutcome,
+): CallOutcome {
   try {
     const value = toResultJson(output, maxChars)
     return { state: 'succeeded', output: { kind: 'inline', value } }
   } catch (error) {
+    // A getter of the host's that throws is its code, and its words are not for clients.
+    if (!(error instanceof UnstorableError) || error.isThrown) return wordError(error)
     const text = `The result cannot be stored: it ${messageOf(error)}.`
     return { state: 'failed', cause: 'tool-error', error: text }
   }

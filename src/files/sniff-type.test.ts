@@ -28,6 +28,9 @@ describe('what a file is', () => {
     ['a page that says text', bytes('\n <!DOCTYPE html><p>'), 'text/plain', 'text/html'],
     ['a page behind a mark', bytes([0xef, 0xbb, 0xbf], '<script>'), 'text/plain', 'text/html'],
     ['a page behind a comment', bytes('<!-- x --><body>'), 'text/markdown', 'text/html'],
+    ['a page behind 9,000 comments', bytes('<!---->'.repeat(9_000), '<p>'), '', 'text/html'],
+    ['9,000 comments and a word', bytes('<!---->'.repeat(9_000), 'x'), '', 'text/plain'],
+    ['a comment without an end', bytes('<!-- <script>'), 'text/plain', 'text/html'],
     ['a drawing', bytes('<?xml version="1.0"?><svg xmlns="">'), 'image/png', 'image/svg+xml'],
     ['nothing', bytes(), 'image/png', 'text/plain'],
   ]

@@ -72,13 +72,27 @@ function isText(head: Uint8Array): boolean {
   }
 }
 
-const markup =
-  /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|script|iframe|svg|\?xml|[a-z][\w-]*[\s>/])/i
+const markup = /^<(?:!--|!doctype\s+html|html|head|body|script|iframe|svg|\?xml|[a-z][\w-]*[\s>/])/i
+
+/**
+ * What stands behind white space and comments. By hand: a pattern that skips any number of comments tries every way to
+ * cut them apart before it gives up, and three hundred bytes of them would hold the process for hours. One without an
+ * end stays: what stands behind it is not known.
+ */
+function skipComments(text: string): string {
+  let rest = text.trimStart()
+  while (rest.startsWith('<!--')) {
+    const end = rest.indexOf('-->', 4)
+    if (end === -1) return rest
+    rest = rest.slice(end + 3).trimStart()
+  }
+  return rest
+}
 
 function sniffText(head: Uint8Array, declared: string): string {
-  const text = new TextDecoder().decode(head).replace(/^\uFEFF/, '')
+  const text = skipComments(new TextDecoder().decode(head))
   if (/<svg[\s>]/i.test(text) && markup.test(text)) return 'image/svg+xml'
-  if (markup.test(text)) return /^\s*<\?xml/i.test(text) ? 'application/xml' : 'text/html'
+  if (markup.test(text)) return /^<\?xml/i.test(text) ? 'application/xml' : 'text/html'
   return /^(?:text\/(?!html)[\w.+-]+|application\/(?:json|x-ndjson|yaml|toml))$/.test(declared)
     ? declared
     : 'text/plain'

@@ -80,6 +80,7 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
       at: dates.length === 0 ? undefined : Math.min(...dates),
       metadata: first.metadata ?? second.metadata,
       choices: first.choices ?? second.choices,
+      feedback: first.feedback ?? second.feedback,
       isComplete: second.isComplete ?? first.isComplete,
     },
   )
@@ -164,6 +165,7 @@ function takeOver(
       at: stored.at ?? read.at,
       metadata: stored.metadata ?? read.metadata,
       choices: stored.choices ?? read.choices,
+      feedback: stored.feedback ?? read.feedback,
     },
   )
 }

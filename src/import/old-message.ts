@@ -1,4 +1,5 @@
 import type { CallInput, CallOrigin, CallOutcome, Decision } from '../core/call.ts'
+import type { Feedback } from '../core/feedback.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, SteeringPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
@@ -24,6 +25,7 @@ export interface OldTurn {
   readonly metadata?: Json
   /** Only of what is stored here: data from outside has not been checked (AG2). */
   readonly choices?: Json
+  readonly feedback?: readonly Feedback[]
   readonly steps: readonly OldStep[]
   /** Where the data says how it ended; otherwise that is seen from its steps. */
   readonly ending?: TurnEnding

@@ -16,10 +16,12 @@ export function toOldMessage(message: Message): OldMessage {
   return withDefined({ kind: 'user', id, at, role, parts } as const, { metadata })
 }
 
-function toOldTurn({ id, createdAt: at, metadata, choices, steps, progress }: Turn): OldTurn {
+function toOldTurn(turn: Turn): OldTurn {
+  const { id, createdAt: at, metadata, choices, feedback, steps, progress } = turn
   return withDefined({ kind: 'turn', id, at, steps: steps.map(toOldStep) } as const, {
     metadata,
     choices,
+    feedback,
     ending: progress.status === 'ended' ? progress.ending : undefined,
   })
 }

@@ -75,7 +75,13 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
     events.map((event, offset) => ({ ...event, seq: offset + 1 })),
   )
   const endedAt = events.reduce((latest, event) => Math.max(latest, event.at), place.at)
-  return [...events, ...planTurnEnd(turn, old.ending ?? seeEnding(old, place), endedAt)]
+  const ending = planTurnEnd(turn, old.ending ?? seeEnding(old, place), endedAt)
+  const said = (old.feedback ?? []).map((each): NewTurnEvent => ({
+    ...each,
+    type: 'feedback-given',
+    turnId: place.turnId,
+  }))
+  return [...events, ...ending, ...said]
 }
 
 /** The number that the data gives a step, where it is one that a next step can have. */

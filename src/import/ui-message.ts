@@ -1,3 +1,4 @@
+import { takeFeedback } from '../core/feedback.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -25,6 +26,7 @@ export function readUiMessage(message: JsonObject, at: number, mend: ReportMend)
     plainContext(at, mend),
   )
   const content = textOf(message, 'content') ?? ''
+  const { metadata, feedback } = takeFeedback(withoutVersions(fieldOf(message, 'metadata')))
   return withDefined(
     {
       kind: 'turn',
@@ -33,7 +35,8 @@ export function readUiMessage(message: JsonObject, at: number, mend: ReportMend)
     {
       id: idOf(message, 'id'),
       at: dateOf(message),
-      metadata: withoutVersions(fieldOf(message, 'metadata')),
+      metadata,
+      feedback,
       ending: readNote(parts.findLast(isNote)),
     },
   )

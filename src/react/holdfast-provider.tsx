@@ -2,6 +2,10 @@ import { createContext, type ReactNode, useContext, useMemo } from 'react'
 import { type AgentInfo, createAgentClient } from '../client/agent-client.ts'
 import type { ApiOptions } from '../client/api.ts'
 import type { ExternalStore } from '../client/external-store.ts'
+import {
+  createSharedThreadClient,
+  type SharedThreadClient,
+} from '../client/shared-thread-client.ts'
 import { createThreadClient } from '../client/thread-client.ts'
 import type { ThreadClient } from '../client/thread-snapshot.ts'
 import type { ThreadListClient, ThreadListFilter } from '../client/thread-list-client.ts'
@@ -30,6 +34,8 @@ export interface Clients {
    * @default isNew false
    */
   thread(id: string, isNew?: boolean): ThreadClient
+  /** What a link shows; the same client each time. */
+  shared(shareId: string): SharedThreadClient
   /** The calls of a message; all that show them share one. */
   toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
 }
@@ -80,6 +86,7 @@ const mostMessages = 500
 function createClients(api: ApiOptions): Clients {
   // The most recently shown stay warm, so that going back to a thread shows it at once.
   const threads = createKeeper<ThreadClient>(mostThreads)
+  const shared = createKeeper<SharedThreadClient>(mostThreads)
   const messages = createKeeper<ExternalStore<ToolCallsSnapshot>>(mostMessages)
   const thread = (id: string, isNew = false) =>
     threads(id, () => createThreadClient({ ...api, threadId: id, isNew }))
@@ -90,6 +97,7 @@ function createClients(api: ApiOptions): Clients {
     threads: threadList(),
     threadList,
     thread,
+    shared: (id) => shared(id, () => createSharedThreadClient({ ...api, shareId: id })),
     toolCalls: (messageId, include) =>
       messages(`${include ?? 'default'} ${messageId}`, () =>
         createToolCallsClient({

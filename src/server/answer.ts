@@ -1,4 +1,5 @@
 import { toReadableThrown } from '../core/error-text.ts'
+import { HoldfastError } from '../core/holdfast-error.ts'
 import { addCorsHeaders, answerPreflight } from './cors.ts'
 import { checkOrigin } from './guard.ts'
 import type { HandlerOptions, RequestRecord } from './handler-options.ts'
@@ -43,11 +44,15 @@ export async function answer(
     route: answering.route,
     status: response.status,
     ms: performance.now() - started,
-    ...(response.status >= 500 ? { error } : {}),
+    ...(response.status >= 500 || isHostFault(error) ? { error } : {}),
   }
   writeLog(record, options)
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
+
+/** Refused because the host's own code threw, with words that only the log may have (HT6). */
+const isHostFault = (error: unknown): boolean =>
+  error instanceof HoldfastError && error.code === 'bad-choices' && error.cause !== undefined
 
 /** A 5xx tells the client that it has been logged, so it is, also where nobody gave a log or the log throws. */
 function writeLog(record: RequestRecord, { log }: HandlerOptions): void {

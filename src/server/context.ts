@@ -20,6 +20,8 @@ export interface ServerContext {
   readonly keepAliveMs: number
   /** What people see and set of a thread's metadata. */
   readonly threadMetadata: 'hidden' | 'read' | 'write'
+  /** Whether people may share their threads with whoever has a link. */
+  readonly sharing: boolean
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
   readonly saving: SavingWatch
@@ -38,6 +40,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     hasOwners: options.authenticate !== undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     threadMetadata: options.threadMetadata ?? 'hidden',
+    sharing: options.sharing ?? options.authenticate === undefined,
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
     saving: createSavingWatch(holdfast),

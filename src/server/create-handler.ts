@@ -11,12 +11,14 @@ import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { eventRoutes } from './routes/events.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
 import { fileRoutes } from './routes/files.ts'
 import { importRoutes } from './routes/import.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { recoverRoutes } from './routes/recover.ts'
 import { queueRoutes } from './routes/queue.ts'
 import { searchRoutes } from './routes/search.ts'
+import { shareRoutes } from './routes/shares.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
@@ -35,6 +37,8 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...messageRoutes(context),
     ...queueRoutes(context),
     ...searchRoutes(context),
+    ...feedbackRoutes(context),
+    ...shareRoutes(context),
     ...eventRoutes(context),
     ...toolCallRoutes(context),
     ...chatRoutes(context),
@@ -50,7 +54,10 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
       const path = withoutBasePath(url.pathname, basePath) ?? ''
       const { route, params } = matchRoute(routes, request.method, path)
       answering.route = route.path
-      const ownerId = route.isPublic === true ? nobody : await identify(request, options)
+      const isAnyone =
+        route.isPublic === true ||
+        (route.isForReaders === true && options.authenticate !== undefined)
+      const ownerId = isAnyone ? nobody : await identify(request, options)
       try {
         return await route.handle({ request, url, params, ownerId, basePath })
       } finally {

@@ -55,6 +55,12 @@ export interface HandlerOptions {
    * @default 'hidden'
    */
   readonly threadMetadata?: 'hidden' | 'read' | 'write'
+  /**
+   * Whether people may make links by which anybody reads a thread of theirs as it was, without signing in (FK5). Off, no link can be
+   * made, and those that were made show nothing.
+   * @default false beside `authenticate`; true without it, where only this machine is served anyway
+   */
+  readonly sharing?: boolean
   /** What one request or one owner may take; those that are not named keep their default. @default those of `Limits` */
   readonly limits?: Partial<Limits>
   /**
@@ -80,6 +86,12 @@ export interface Limits {
    * @default 67_108_864
    */
   readonly importBytes: number
+  /**
+   * Of one message of an import, or one line of JSONL, as characters of JSON. What is longer is in the report as failed; the
+   * rest is imported.
+   * @default 8_388_608
+   */
+  readonly importMessageChars: number
   /**
    * Of a user message.
    * @default 200_000
@@ -116,6 +128,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   bodyBytes: 1_048_576,
   importBytes: 67_108_864,
+  importMessageChars: 8_388_608,
   textChars: 200_000,
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
@@ -130,6 +143,6 @@ export interface RequestRecord {
   readonly route: string
   readonly status: number
   readonly ms: number
-  /** Only for a 5xx. */
+  /** Of a 5xx, and of a request that was refused because the host's own code threw. */
   readonly error?: unknown
 }

@@ -29,6 +29,8 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'file-type': 415,
   'files-full': 413,
   'no-files': 501,
+  'shares-full': 409,
+  'no-shares': 501,
   'store-closed': 503,
   'store-locked': 503,
   'store-read-only': 503,
@@ -80,7 +82,7 @@ export function toErrorResponse(error: unknown): Response {
 }
 
 /** What is said of these is not of the database. */
-const ourFaults: ReadonlySet<ErrorCode> = new Set(['agent-failed', 'no-search'])
+const ourFaults: ReadonlySet<ErrorCode> = new Set(['agent-failed', 'no-search', 'no-shares'])
 
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error

@@ -35,6 +35,7 @@ export const handlerRules: OptionTable<HandlerOptions> = {
   },
   basePath: basePathRule,
   threadMetadata: oneOfWords(['hidden', 'read', 'write'], '"hidden"'),
+  sharing: flag('`false` beside `authenticate`, `true` without'),
   limits: record('an object of limits', 'see below'),
   keepAliveMs: milliseconds(1, longestTimerMs, '15,000'),
   log: callback('the error of a 5xx goes to the standard error'),
@@ -46,6 +47,7 @@ const most = Number.MAX_SAFE_INTEGER
 export const limitRules: OptionTable<Limits> = {
   bodyBytes: wholeNumber(1, 1_073_741_824, '1,048,576'),
   importBytes: wholeNumber(1, 1_073_741_824, '67,108,864'),
+  importMessageChars: wholeNumber(1, 1_073_741_824, '8,388,608'),
   textChars: wholeNumber(1, 1_073_741_824, '200,000'),
   runsPerOwner: wholeNumber(1, most, '1,000'),
   followersPerOwner: wholeNumber(1, most, '5,000'),

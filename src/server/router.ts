@@ -19,6 +19,8 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Promise<Response>
   /** Answered to everyone: it says nothing about anybody. */
   readonly isPublic?: true
+  /** Answered to whoever the server answers at all: without `authenticate` its own machine, with it everyone (FK5). */
+  readonly isForReaders?: true
 }
 
 export interface Match {

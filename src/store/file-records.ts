@@ -11,13 +11,16 @@ import type { OwnerId, ThreadId } from '../core/ids.ts'
 export interface FileRecords {
   /** The row of a file that is about to come. */
   begin(file: NewFile): Promise<void>
-  /** All of it is there. `over-limit`: with it the owner would have more than so many bytes, and it stays `uploading`. */
-  finish(file: FileRecord, mostOwnerBytes: number): Promise<'ready' | 'over-limit'>
+  /**
+   * All of it is there. `over-limit`: with it the owner would have more than so many bytes, and it stays `uploading`.
+   * `gone`: it was collected before all of it had come, because that took too long or its owner was deleted.
+   */
+  finish(file: FileRecord, mostOwnerBytes: number): Promise<'ready' | 'over-limit' | 'gone'>
   /** One that is ready; null otherwise. */
   read(id: FileId): Promise<FileRecord | null>
   /**
-   * Those of them that are ready and this owner's. They are not taken for unused for a while from now on, so that what
-   * is about to be named is not collected before it is.
+   * Those of them that are ready and this owner's. They are not taken for unused before `at`, so that what is about to be
+   * named is not collected before it is; the commit that names them ends it. It outlives the end of a thread.
    */
   reserve(ids: readonly FileId[], ownerId: OwnerId, at: number): Promise<readonly FileRecord[]>
   /** The bytes of all that an owner has. */

@@ -12,6 +12,7 @@ import type { FileRecords } from './file-records.ts'
 import type { Appended, AppendRefusal } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
+import type { ShareRecords } from './share-records.ts'
 import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 import type { VersionPath } from './version-path.ts'
@@ -127,6 +128,8 @@ export interface Store {
   readonly audit?: StoreAudit
   /** What is known of files; a store without it takes none. */
   readonly files?: FileRecords
+  /** Links to threads; without it nothing can be shared (`no-shares`). */
+  readonly shares?: ShareRecords
   /** Where the bytes of files go unless the host says otherwise. */
   readonly defaultFileStore?: () => FileStore
   close(): Promise<void>

@@ -4,6 +4,7 @@ import { badInputRules } from './http-rules/bad-input-rules.ts'
 import { chatRules } from './http-rules/chat-rules.ts'
 import { decisionRules } from './http-rules/decision-rules.ts'
 import { eventRules } from './http-rules/event-rules.ts'
+import { feedbackRules } from './http-rules/feedback-rules.ts'
 import type { HttpRule } from './http-rules/http-rule.ts'
 import { importRules } from './http-rules/import-rules.ts'
 import { keepRules } from './http-rules/keep-rules.ts'
@@ -33,6 +34,7 @@ export const httpRules: readonly HttpRule[] = [
   ...queueRules,
   ...streamRules,
   ...versionRules,
+  ...feedbackRules,
   ...importRules,
   ...ownerRules,
   ...badInputRules,

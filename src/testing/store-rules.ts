@@ -3,6 +3,7 @@ import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
 import { decisionRules } from './store-rules/decision-rules.ts'
 import { changeRules } from './store-rules/change-rules.ts'
+import { feedbackRules } from './store-rules/feedback-rules.ts'
 import { fileRules } from './store-rules/file-rules.ts'
 import { historyRules } from './store-rules/history-rules.ts'
 import { keepRules } from './store-rules/keep-rules.ts'
@@ -13,6 +14,7 @@ import { retireRules } from './store-rules/retire-rules.ts'
 import { rewriteRules } from './store-rules/rewrite-rules.ts'
 import { pageRules } from './store-rules/page-rules.ts'
 import { queueRules } from './store-rules/queue-rules.ts'
+import { shareRules } from './store-rules/share-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
 import { snapshotRules } from './store-rules/snapshot-rules.ts'
@@ -51,4 +53,6 @@ export const storeRules: readonly StoreRule[] = [
   ...watchRules,
   ...fileRules,
   ...keepRules,
+  ...feedbackRules,
+  ...shareRules,
 ]

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { CallState } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
@@ -71,10 +72,14 @@ export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
   await writer.flush()
   let said = createPlacedReport(write)
-  const outcome = await attemptWhileStale(() => {
-    said = createPlacedReport(write)
-    return tryMerge(write, said)
-  }, mostMerges)
+  const outcome = await attemptWhileStale(
+    setTimeout,
+    () => {
+      said = createPlacedReport(write)
+      return tryMerge(write, said)
+    },
+    mostMerges,
+  )
   passOn(said, report)
   session.hasWritten = true
   const where = intake.where === '' ? 'thread' : intake.where

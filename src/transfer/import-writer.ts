@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
@@ -99,7 +100,7 @@ export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
 async function tryCommit(store: Store, { threadId, units }: Portion): Promise<string | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
-    return await retryWhileStale(async () => {
+    return await retryWhileStale(setTimeout, async () => {
       const thread = await store.readThread(threadId)
       const append = { threadId, events, expectedSeq: thread?.seq ?? 0 }
       let result = await commitAppend(store, append)

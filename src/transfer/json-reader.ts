@@ -15,13 +15,16 @@ interface Scan {
  */
 export class JsonReader {
   readonly #pieces: AsyncIterator<string>
+  /** Of a value that is read whole. */
+  readonly mostChars: number
   #text = ''
   #at = 0
   #line = 1
   #isOver = false
 
-  constructor(pieces: AsyncIterator<string>) {
+  constructor(pieces: AsyncIterator<string>, mostChars = Number.POSITIVE_INFINITY) {
     this.#pieces = pieces
+    this.mostChars = mostChars
   }
 
   /** The line of the place that has been reached. */
@@ -58,16 +61,21 @@ export class JsonReader {
     )
   }
 
-  /** The text of the next value, complete by its brackets and quotes. */
-  async readText(): Promise<string> {
+  /**
+   * The text of the next value, complete by its brackets and quotes; null where it has more than `mostChars` and was passed
+   * over: to make one value of it would keep everybody else from the main thread (OP7).
+   */
+  async readText(): Promise<string | null> {
     const first = await this.peek()
     if (first === '' || ',:]}'.includes(first)) throw await this.fault('a value is missing')
     const scan: Scan = { at: 0, depth: 0, inString: false }
     const pieces: string[] = []
+    let chars = 0
     this.#drop()
     while (!scanValue(this.#text, scan)) {
       // Put aside, not added to: a text that grows by each piece would be copied once for each, whole.
-      pieces.push(this.#text)
+      chars += this.#text.length
+      if (chars <= this.mostChars) pieces.push(this.#text)
       scan.at -= this.#text.length
       this.#at = this.#text.length
       this.#drop()
@@ -76,6 +84,7 @@ export class JsonReader {
       break
     }
     this.#at = Math.min(scan.at, this.#text.length)
+    if (chars + this.#at > this.mostChars) return null
     pieces.push(this.#text.slice(0, this.#at))
     return pieces.join('')
   }

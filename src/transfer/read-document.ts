@@ -52,7 +52,9 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
   const rest = new Map<string, Json>()
   for await (const field of readFields(reader, ['threads', 'messages', 'results'])) {
     if ('value' in field) rest.set(field.name, field.value)
-    else if (field.name === 'threads') {
+    else if ('isTooLong' in field) {
+      yield { kind: 'unreadable', where: field.name, why: tooLong(reader.mostChars) }
+    } else if (field.name === 'threads') {
       has = 'threads'
       for await (const index of readElements(reader)) {
         yield* readElement(reader, `[${index}]`, 'thread', count)
@@ -150,12 +152,20 @@ async function* readElement(
   }
   const fields = new Map<string, Json>()
   let hasMessages = false
+  let longField: string | undefined
   for await (const field of readFields(reader, ['messages'])) {
     if ('value' in field) fields.set(field.name, field.value)
+    else if ('isTooLong' in field) longField ??= field.name
     else {
       hasMessages = true
       yield* readMessages(reader, key, key, fields)
     }
+  }
+  if (longField !== undefined) {
+    const place = hasMessages || kind === 'thread' ? `${key}.${longField}` : where
+    yield { kind: 'unreadable', where: place, why: tooLong(reader.mostChars) }
+    // A message without one of its fields would be another message.
+    if (!hasMessages && kind !== 'thread') return
   }
   if (!hasMessages && kind !== 'thread') {
     const value = toObject(fields)
@@ -184,9 +194,11 @@ async function* readMessages(
   yield { kind: 'thread', key, where, fields: known, isComplete }
   for await (const index of readElements(reader)) {
     const place = `${where === '' ? '' : `${where}.`}messages[${index}]`
-    const value = parseStoredJson(await reader.readText())
+    const text = await reader.readText()
+    const value = text === null ? undefined : parseStoredJson(text)
+    const why = text === null ? tooLong(reader.mostChars) : 'It is not JSON.'
     yield value === undefined
-      ? { kind: 'unreadable', where: place, why: 'It is not JSON.' }
+      ? { kind: 'unreadable', where: place, why }
       : { kind: 'message', key, where: place, value }
   }
 }
@@ -207,6 +219,12 @@ export function* toMessage(
 type Field =
   | { readonly name: string; readonly value: Json }
   | { readonly name: string; readonly isList: true }
+  /** Longer than one value may be, and passed over. */
+  | { readonly name: string; readonly isTooLong: true }
+
+/** What is said of a value that was passed over. */
+export const tooLong = (most: number): string =>
+  `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
 
 /** The fields of an object. A list under one of these names is left for the caller to walk. */
 async function* readFields(reader: JsonReader, walked: readonly string[]): AsyncGenerator<Field> {
@@ -214,11 +232,16 @@ async function* readFields(reader: JsonReader, walked: readonly string[]): Async
   if (await reader.consume('}')) return
   do {
     if ((await reader.peek()) !== '"') throw await reader.fault('a name is missing')
-    const name = parseStoredJson(await reader.readText())
+    const name = parseStoredJson((await reader.readText()) ?? '""')
     await reader.expect(':')
     if (typeof name !== 'string') throw await reader.fault('a name is not a string')
     if (walked.includes(name) && (await reader.peek()) === '[') yield { name, isList: true }
-    else yield { name, value: parseStoredJson(await reader.readText()) ?? null }
+    else {
+      const text = await reader.readText()
+      yield text === null
+        ? { name, isTooLong: true }
+        : { name, value: parseStoredJson(text) ?? null }
+    }
   } while (await reader.consume(','))
   await reader.expect('}')
 }

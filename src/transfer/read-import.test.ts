@@ -89,3 +89,33 @@ describe('reading what is imported', () => {
     })
   })
 })
+
+describe('a message that is longer than is taken', () => {
+  const long = { id: 'long', role: 'user', content: 'x'.repeat(5_000) }
+  const short = { id: 'short', role: 'user', content: 'Hello.' }
+  const forms = {
+    'one thread': JSON.stringify({ id: 't', messages: [long, short] }),
+    'a list of threads': JSON.stringify({ threads: [{ id: 't', messages: [long, short] }] }),
+    'a list of messages': JSON.stringify([long, short]),
+    'a page': JSON.stringify({ results: [long, short] }),
+    lines: [long, short].map((each) => JSON.stringify(each)).join('\n'),
+    'documents one after the other': [short, long, short]
+      .map((each) => JSON.stringify(each, null, 1))
+      .join('\n'),
+  }
+  it.each(Object.entries(forms))('[OP7 LE5] in %s costs only itself', async (_, text) => {
+    for (const size of [7, 1_000, 100_000]) {
+      const pieces = async function* () {
+        for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
+      }
+      const items = await Array.fromAsync(readImport(pieces(), { messageChars: 1_000 }))
+      const unreadable = items.filter(({ kind }) => kind === 'unreadable')
+      expect(unreadable).toMatchObject([
+        { why: expect.stringContaining('1000 characters') as string },
+      ])
+      const read = items.flatMap((item) => (item.kind === 'message' ? [item.value] : []))
+      expect(read.length).toBeGreaterThan(0)
+      for (const value of read) expect(value).toEqual(short)
+    }
+  })
+})

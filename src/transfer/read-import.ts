@@ -3,12 +3,22 @@ import { isJsonObject } from '../core/json.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
-import { readDocument, type SourceCount } from './read-document.ts'
+import { readDocument, type SourceCount, tooLong } from './read-document.ts'
 import { readLine, readLines } from './read-lines.ts'
+
+/** Options of `readImport`. */
+export interface ReadOptions {
+  /**
+   * Characters of one message, or of one line of JSONL. What is longer is passed over and told as unreadable: to make one
+   * value of it keeps everybody else from the main thread. @default no bound
+   */
+  readonly messageChars?: number
+}
 
 /** Bytes or text of a file or a body, JSON or JSONL, as the threads and messages that are in it. */
 export async function* readImport(
   source: AsyncIterable<Uint8Array | string>,
+  { messageChars: mostChars = Number.POSITIVE_INFINITY }: ReadOptions = {},
 ): AsyncGenerator<ImportItem> {
   const pieces = decode(source)
   // Bytes are decoded without their mark; text may still have it.
@@ -17,14 +27,15 @@ export async function* readImport(
   const all = prepend(head, pieces)
   const count: SourceCount = { pages: 0 }
   if (looksLikeLines(head)) {
-    yield* readLines(all, count)
+    yield* readLines(all, count, { mostChars })
     return
   }
-  const reader = new JsonReader(all)
+  const reader = new JsonReader(all, mostChars)
   if (!(yield* readDocument(reader, count))) return
   if ((await reader.peek()) === '') return
   // A first line too long to be looked at whole: the lines after it are the rest of a JSONL file.
-  if (reader.line <= 2) yield* readLines(reader.rest(), count, reader.line)
+  if (reader.line <= 2)
+    yield* readLines(reader.rest(), count, { firstLine: reader.line, mostChars })
   else yield* readMore(reader, count)
 }
 
@@ -33,7 +44,9 @@ async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator
   try {
     while ((await reader.peek()) !== '') {
       const where = `line ${reader.line}`
-      yield* readLine(parseStoredJson(await reader.readText()), where, count)
+      const text = await reader.readText()
+      if (text === null) yield { kind: 'unreadable', where, why: tooLong(reader.mostChars) }
+      else yield* readLine(parseStoredJson(text), where, count)
     }
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error

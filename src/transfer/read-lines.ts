@@ -1,18 +1,20 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
-import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
+import { readPage, readThread, type SourceCount, tooLong, toMessage } from './read-document.ts'
 import { readEnvelope } from './thread-fields.ts'
 
 /** JSONL: one thread, one message, or one page of messages, per line. A line that cannot be read costs only itself. */
 export async function* readLines(
   pieces: AsyncIterable<string>,
   count: SourceCount,
-  firstLine = 1,
+  { firstLine = 1, mostChars = Number.POSITIVE_INFINITY } = {},
 ): AsyncGenerator<ImportItem> {
   let number = firstLine
-  for await (const line of splitLines(pieces)) {
-    if (line.trim() !== '') yield* readLine(parseStoredJson(line), `line ${number}`, count)
+  for await (const line of splitLines(pieces, mostChars)) {
+    const where = `line ${number}`
+    if (line === null) yield { kind: 'unreadable', where, why: tooLong(mostChars) }
+    else if (line.trim() !== '') yield* readLine(parseStoredJson(line), where, count)
     number++
   }
 }
@@ -41,17 +43,31 @@ export function* readLine(
   }
 }
 
-async function* splitLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+/** Null: a line that has more than `mostChars`, and was not kept. */
+async function* splitLines(
+  pieces: AsyncIterable<string>,
+  mostChars: number,
+): AsyncGenerator<string | null> {
   let left: string[] = []
+  let chars = 0
+  const add = (piece: string) => {
+    chars += piece.length
+    if (chars <= mostChars) left.push(piece)
+  }
+  const take = (): string | null => {
+    const line = chars > mostChars ? null : left.join('')
+    left = []
+    chars = 0
+    return line
+  }
   for await (const piece of pieces) {
     let from = 0
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', from)) {
-      left.push(piece.slice(from, end))
-      yield left.join('')
-      left = []
+      add(piece.slice(from, end))
+      yield take()
       from = end + 1
     }
-    if (from < piece.length) left.push(piece.slice(from))
+    if (from < piece.length) add(piece.slice(from))
   }
-  if (left.length > 0) yield left.join('')
+  if (chars > 0) yield take()
 }

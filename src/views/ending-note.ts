@@ -50,4 +50,5 @@ const things: Readonly<Record<AnswerLimit['what'], string>> = {
   files: 'characters of files',
   calls: 'calls',
   parts: 'parts',
+  turn: 'characters in all',
 }

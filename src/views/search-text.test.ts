@@ -15,6 +15,12 @@ it('[FK1] the last word of a query may be a beginning, unless something follows 
   expect(parseSearchTerms('?!')).toBeNull()
 })
 
+it('[FK1 OP7] of a text that is longer than any answer only so much is looked at', () => {
+  const text = `first ${'x '.repeat(500_000)} last`
+  expect(toSearchWords(text)).toEqual(['first', 'x'])
+  expect(toSnippet(text, parseSearchTerms('last ')!).ranges).toEqual([])
+})
+
 const find = (text: string, query: string) =>
   matchesTerms(new Set(toSearchWords(text)), parseSearchTerms(query)!)
 

@@ -22,6 +22,8 @@ const textsOf = (parts: readonly UserPart[]): readonly string[] =>
 /** Of a text so many different words can be found: a message of a million characters is not worth more. */
 const mostWords = 20_000
 const longestWord = 64
+/** So much of it is looked at: what a stranger imports may be many times longer, and is read on a thread that others need. */
+const longestText = 1_000_000
 
 /** Letters and digits. What is written without spaces between words is taken letter by letter. */
 const wordPattern =
@@ -30,7 +32,11 @@ const wordPattern =
 /** Without case and accents, each once. Every store and every query uses these, so all find the same. */
 export function toSearchWords(text: string): readonly string[] {
   const words = new Set<string>()
-  for (const [found] of text.matchAll(wordPattern)) {
+  // Most words of a text have been in it before: made plain once, not each time.
+  const seen = new Set<string>()
+  for (const [found] of text.slice(0, longestText).matchAll(wordPattern)) {
+    if (seen.has(found)) continue
+    seen.add(found)
     for (const word of normalize(found)) words.add(word)
     if (words.size >= mostWords) break
   }
@@ -38,6 +44,7 @@ export function toSearchWords(text: string): readonly string[] {
 }
 
 function normalize(word: string): readonly string[] {
+  if (/^[A-Za-z0-9]+$/.test(word)) return [word.toLowerCase().slice(0, longestWord)]
   const plain = word.normalize('NFKD').toLowerCase().replaceAll(/\p{M}/gu, '')
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map((part) =>
     Array.from(part).slice(0, longestWord).join(''),
@@ -80,12 +87,17 @@ const longest = 200
 
 /** Around the first hit. Plain text on one line: whoever shows it marks the ranges. */
 export function toSnippet(text: string, terms: SearchTerms): SearchSnippet {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  const isHit = (found: string) =>
-    normalize(found).some(
+  const line = text.slice(0, longestText).replaceAll(/\s+/g, ' ').trim()
+  const misses = new Set<string>()
+  const isHit = (found: string) => {
+    if (misses.has(found)) return false
+    const hits = normalize(found).some(
       (word) =>
         terms.words.includes(word) || (terms.prefix !== null && word.startsWith(terms.prefix)),
     )
+    if (!hits) misses.add(found)
+    return hits
+  }
   const hits: (readonly [number, number])[] = []
   let from = 0
   for (const match of line.matchAll(wordPattern)) {

@@ -1,12 +1,14 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn } from '../core/message.ts'
+import type { Feedback } from '../core/feedback.ts'
 import { versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { toClientJson } from './client-json.ts'
+import { toIsoDate } from './iso-date.ts'
 
 /**
  * The metadata of a message as every view shows it: the versions of a message that has siblings stand in it (VR1), a turn's
- * choices under their name (AG2), and which models failed and were replaced (AG5), unless somebody stored something there
+ * choices under their name (AG2), which models failed and were replaced (AG5), and what people said of it (FK4), unless somebody stored something there
  * that is no object.
  */
 export function shownMetadata(message: Message): Json | undefined {
@@ -16,12 +18,16 @@ export function shownMetadata(message: Message): Json | undefined {
   const failures = isTurn(message) ? modelFailuresOf(message) : []
   const added = {
     choices: isTurn(message) ? message.choices : undefined,
+    feedback: isTurn(message) ? message.feedback?.map(projectFeedback) : undefined,
     modelFailures: failures.length === 0 ? undefined : failures,
     versions: versions === undefined ? undefined : { ids: versions.ids, shown: versions.shown },
   }
   const isPlain = Object.values(added).every((value) => value === undefined)
   return toClientJson(isPlain ? metadata : withDefined({ ...metadata }, added))
 }
+
+/** What a person said of an answer, as every answer of the API says it. */
+export const projectFeedback = ({ at, ...said }: Feedback) => ({ ...said, at: toIsoDate(at) })
 
 /** Metadata that was not there when the turn began. */
 export const hasModelFailures = ({ steps }: Turn): boolean =>

@@ -9,12 +9,41 @@ const formatBytes = (bytes: number): string => {
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
 }
 
+const formatCount = (count: number): string =>
+  Number.isInteger(count) ? String(count) : count.toFixed(1)
+
+function formatSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+const callStates: Strings['state'] = {
+  streaming: 'preparing',
+  'awaiting-approval': 'waits for you',
+  ready: 'queued',
+  running: 'running',
+  succeeded: 'done',
+  failed: 'failed',
+  denied: 'declined',
+  stopped: 'stopped',
+  interrupted: 'interrupted',
+  unknown: 'outcome unknown',
+}
+
 const everythingIsSaved = 'Everything above is saved.'
 
 /** What the widgets say without a `<StringsProvider>`. */
 export const englishStrings: Strings = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,
+  progress(done, total) {
+    if (total === 1 || total === 100) return `${Math.floor((done / total) * 100)} %`
+    return total === undefined ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`
+  },
+  runningFor: formatSeconds,
   used: (count) => (count === 1 ? 'Used 1 tool' : `Used ${count} tools`),
   failedOf: (failed, total) => (total === 1 ? 'Failed' : `${failed} of ${total} failed`),
   stopped: 'Stopped',
@@ -40,17 +69,11 @@ export const englishStrings: Strings = {
   table: 'Table',
   task: 'Task',
   attempt: 'An attempt that was broken off',
-  state: {
-    streaming: 'preparing',
-    'awaiting-approval': 'waits for you',
-    ready: 'queued',
-    running: 'running',
-    succeeded: 'done',
-    failed: 'failed',
-    denied: 'declined',
-    stopped: 'stopped',
-    interrupted: 'interrupted',
-    unknown: 'outcome unknown',
+  state: callStates,
+  callGroup(counts) {
+    const total = counts.reduce((sum, [, count]) => sum + count, 0)
+    const ends = counts.map(([state, count]) => `${count} ${callStates[state]}`)
+    return `${total} tools: ${ends.join(', ')}`
   },
   callError: errorTextOf,
   ending(ending) {
@@ -116,6 +139,14 @@ export const englishStrings: Strings = {
   nextVersion: 'Next version',
   staysDone: (tools) => `These stay done: ${tools}. Going back does not undo them.`,
   fork: 'Fork',
+  rateAnswer: 'Rate this answer',
+  rateUp: 'Good answer',
+  rateDown: 'Bad answer',
+  feedbackComment: 'Say why, if you like',
+  sendFeedback: 'Send',
+  sharedNote: (sharedAt) =>
+    `A shared conversation, as it was on ${sharedAt.toLocaleString('en', { dateStyle: 'long', timeStyle: 'short' })}.`,
+  refusedShare: 'There is nothing here, or it is no longer shared.',
   edit: 'Edit',
   save: 'Save and send',
   cancel: 'Cancel',

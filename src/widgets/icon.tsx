@@ -32,6 +32,9 @@ export type IconName =
   | 'archive'
   | 'unarchive'
   | 'file'
+  | 'thumb-up'
+  | 'thumb-down'
+  | 'share'
 
 /** One set, drawn on a 16 px grid with one stroke. States differ in shape, not only in colour. */
 const paths: Readonly<Record<IconName, string>> = {
@@ -67,6 +70,11 @@ const paths: Readonly<Record<IconName, string>> = {
   archive: 'M2.500 3h11v3h-11zM3.500 6v7h9V6M6.500 9h3',
   unarchive: 'M2.500 3h11v3h-11zM3.500 6v7h9V6M8 11.500v-3.500M6.300 9.500 8 7.800l1.700 1.700',
   file: 'M4 1.800h5l3 3v9.400H4zM9 1.800v3h3',
+  'thumb-up':
+    'M2.500 7h2.500v6.500H2.500zM5 7l2.600-5a1.500 1.500 0 0 1 1.400 2L8.500 6.500h4a1.200 1.200 0 0 1 1.200 1.400l-.800 4.500a1.300 1.300 0 0 1-1.300 1.100H5',
+  'thumb-down':
+    'M2.500 9h2.500V2.500H2.500zM5 9l2.600 5a1.500 1.500 0 0 0 1.400-2L8.500 9.500h4a1.200 1.200 0 0 0 1.200-1.400l-.800-4.500a1.300 1.300 0 0 0-1.300-1.100H5',
+  share: 'M8 9.500V2M5 4.500 8 1.500l3 3M4.500 7H3v7h10V7h-1.500',
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 

@@ -19,6 +19,7 @@ export { QueueList, type QueueListProps } from './queue/queue-list.tsx'
 export type { Strings } from './strings.ts'
 export { StringsProvider, useStrings } from './strings-context.tsx'
 export { type CurrentThread, useCurrentThread } from './thread-context.ts'
+export { SharedThread, type SharedThreadProps } from './thread/shared-thread.tsx'
 export { Thread, type ThreadProps } from './thread/thread.tsx'
 export {
   type CardEntry,

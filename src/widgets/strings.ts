@@ -8,6 +8,10 @@ export interface Strings {
   readonly thinking: string
   /** The line of a turn while a tool runs; `tool` is its title. */
   readonly working: (tool: string) => string
+  /** How far a tool is; without a total it has only counted. A total of 1 or 100 means a percentage. */
+  readonly progress: (done: number, total: number | undefined) => string
+  /** For how long a tool has been running, by the second. */
+  readonly runningFor: (ms: number) => string
   /** The line of a turn whose calls succeeded. */
   readonly used: (count: number) => string
   /** The line of a turn in which calls failed. */
@@ -20,6 +24,8 @@ export interface Strings {
   readonly waiting: string
   /** The line of a turn with a call whose outcome nobody knows. */
   readonly unknown: string
+  /** The line that stands for many calls that have ended; how many of them ended how. */
+  readonly callGroup: (counts: readonly (readonly [state: CallState, count: number])[]) => string
   /** Opens the arguments of a call. */
   readonly arguments: string
   /** Opens the result of a call. */
@@ -166,6 +172,20 @@ export interface Strings {
   readonly staysDone: (tools: string) => string
   /** The button that makes a thread of its own from the messages up to here. */
   readonly fork: string
+  /** The name of the two buttons that rate an answer, for screen readers. */
+  readonly rateAnswer: string
+  /** The button that says that an answer is good. */
+  readonly rateUp: string
+  /** The button that says that an answer is bad. */
+  readonly rateDown: string
+  /** The field for a word on an answer that was rated. */
+  readonly feedbackComment: string
+  /** The button that sends that word. */
+  readonly sendFeedback: string
+  /** Below a conversation that is shown through a link. */
+  readonly sharedNote: (sharedAt: Date) => string
+  /** A link was revoked, or there never was one. */
+  readonly refusedShare: string
   /** The button that edits a message, and the name of its field. */
   readonly edit: string
   /** The button that sends an edited message. */

@@ -7,6 +7,8 @@ export interface CurrentThread {
   readonly threadId: string
   /** What can be done with it, such as `send` and `stop`. */
   readonly client: ThreadClient
+  /** Nothing can be done with it: it is shown through a link (FK5). @default false */
+  readonly isReadOnly?: boolean
   /** Opens a thread that was made from this one. Without it there is no button for that. */
   readonly onFork?: ((threadId: string) => void) | undefined
 }

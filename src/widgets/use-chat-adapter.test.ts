@@ -39,6 +39,13 @@ describe('a message of useChat as a turn', () => {
     )
   })
 
+  it('[FK6] has the arguments of a call as far as they have come, and says that they are not whole', () => {
+    const [streaming] = callsOf(toTurn(message({ ...call, state: 'input-streaming' }), true)!)
+    expect(streaming?.input).toEqual({ kind: 'partial', text: '{"city":"Paris"}' })
+    const [ready] = callsOf(toTurn(message({ ...call, state: 'input-available' }), true)!)
+    expect(ready?.input).toEqual({ kind: 'complete', value: { city: 'Paris' } })
+  })
+
   it('[AP1] waits for a person though its stream is over, beside what has been decided', () => {
     const parts = [
       { ...call, state: 'approval-requested', approval: { id: 'a' } },

@@ -46,12 +46,30 @@ function asFarAsItIs(
   isLive: boolean,
   events: readonly NewEvent[],
 ): readonly NewEvent[] {
-  if (isLive) return withoutEnd(events)
+  if (isLive) return withProgress(parts, withoutEnd(events))
   const has = (state: string) => parts.some((part) => isJsonObject(part) && part['state'] === state)
   if (has('approval-requested')) return asPaused(events)
   // All is answered, and useChat is about to send the answers.
   return has('approval-responded') ? withoutEnd(events) : events
 }
+
+/** What old data has of a call that was left behind while it ran is here what it says on its way (CL10). */
+const withProgress = (
+  parts: readonly unknown[],
+  events: readonly NewEvent[],
+): readonly NewEvent[] =>
+  events.flatMap((event): readonly NewEvent[] => {
+    if (event.type !== 'call-recorded') return [event]
+    const { turnId, at, callId } = event
+    const part = parts.findLast((each) => isJsonObject(each) && each['toolCallId'] === callId)
+    if (!isJsonObject(part) || part['preliminary'] !== true) return [event]
+    const output = part['output'] ?? null
+    return [
+      event,
+      { type: 'call-started', turnId, at, callId },
+      { type: 'call-progressed', turnId, at, callId, output },
+    ]
+  })
 
 /** Its stream is over, but the turn is not: it goes on when somebody has answered. */
 const asPaused = (events: readonly NewEvent[]): readonly NewEvent[] => [

@@ -20,6 +20,18 @@ describe('the demo model', () => {
     }
   })
 
+  it('[FK6] writes the arguments of a note word by word, and the same again', async () => {
+    const prompt = [user('write a note about green tea')]
+    const parts = (await streamOf(demoModel({ delayMs: 0 }), prompt)) as { delta?: string }[]
+    const deltas = parts.flatMap(({ delta }) => delta ?? [])
+    expect(deltas.length).toBeGreaterThan(50)
+    expect(JSON.parse(deltas.join(''))).toMatchObject({ title: 'Green tea' })
+    expect(await streamOf(demoModel({ delayMs: 0 }), prompt)).toEqual(parts)
+    const turn = await (await openDemo()).ask('write a note about ../../etc: tea?')
+    expect(endingOf(turn)).toEqual({ kind: 'completed' })
+    expect(textsIn(turn).join('')).toContain('I wrote the note “Etc tea”.')
+  })
+
   it('gives each call of a conversation an id of its own', async () => {
     const called: DemoPrompt = [
       user('weather in Oslo'),

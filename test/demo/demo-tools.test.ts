@@ -90,6 +90,31 @@ describe.each([
     await expect(run({ notes }, 'delete_note', { title: 'Travel' })).rejects.toThrow('no note')
     await expect(run({ notes }, 'read_note', { title: '../x' })).rejects.toThrow('no note')
   })
+
+  it('[FK6] are written, and again in the place of what was there', async () => {
+    const notes = await open()
+    for (const text of ['One cup', 'Two cups a day']) {
+      const written = await run({ notes }, 'write_note', { title: 'Green tea', text })
+      expect(written).toMatchObject({ title: 'Green tea', words: text.split(' ').length })
+    }
+    await run({ notes }, 'write_note', { title: 'TRAVEL', text: 'By ship' })
+    expect(await notes.list()).toHaveLength(6)
+    expect(await run({ notes }, 'read_note', { title: 'green TEA' })).toMatchObject({
+      text: 'Two cups a day',
+    })
+    expect(await run({ notes }, 'read_note', { title: 'travel' })).toMatchObject({
+      text: 'By ship',
+    })
+  })
+
+  it.each(['../up', 'a/b', '.hidden', 'C:\\x', '', ' ', 'x'.repeat(81), 'a\u0000b'])(
+    '[FK6] are not written under a title that is no plain name: %j',
+    async (title) => {
+      const notes = await open()
+      await expect(run({ notes }, 'write_note', { title, text: 'x' })).rejects.toThrow('title')
+      expect(await notes.list()).toHaveLength(5)
+    },
+  )
 })
 
 it('notes in a folder are the same after a restart', async () => {

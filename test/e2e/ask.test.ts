@@ -126,6 +126,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
     await chat.ended()
     await chat.widget.getByText('Used 30 tools').waitFor()
     await chat.widget.click()
+    await chat.page.getByRole('button', { name: /^30 tools: 30 done/ }).click()
     expect(await chat.page.locator('.hf-call[data-call-state=succeeded]').count()).toBe(30)
     expect(await chat.faults()).toEqual([])
     await chat.close()

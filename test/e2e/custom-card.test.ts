@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -67,6 +67,23 @@ describe.skipIf(!hasBrowser)('examples/custom-card', () => {
       }),
     })
     await page.locator('[data-tool=get_weather]', { hasText: 'Oslo: 10 °C' }).waitFor()
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[FK6] draws a note while it is written, as the guide shows it', async () => {
+    const guide = readFileSync(join(project, 'docs/guides/react.md'), 'utf8')
+    const source = readFileSync(join(project, 'examples/custom-card/note-card.tsx'), 'utf8')
+    expect(guide).toContain(`\`\`\`tsx\n${source}\`\`\``)
+
+    const chat = await openChat(browser, url)
+    const { page } = chat
+    await chat.ask('write a note about tea')
+    const note = page.locator('[data-tool=write_note]').last()
+    await note.getByText('Being written…').waitFor()
+    await note.getByRole('heading', { name: 'Tea' }).waitFor()
+    await note.getByText('Read it again in a week.').waitFor()
+    await note.getByText('Being written…').waitFor({ state: 'detached' })
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })

@@ -245,7 +245,108 @@ describe('a result', () => {
   })
 })
 
+describe('a turn as a whole', () => {
+  const chars = (turn: Turn) => JSON.stringify(turn.steps).length
+
+  it('[ST4c] of many calls with long arguments is cut off at its limit, and a person can go on', async () => {
+    const ran: string[] = []
+    const take = tool({
+      inputSchema: z.object({ text: z.string() }),
+      execute: ({ text }) => {
+        ran.push(text)
+        return 'ok'
+      },
+    })
+    const fixture = await createFixture(
+      () =>
+        Array.from({ length: 10 }, () => ({
+          call: 'take',
+          input: { text: 'x'.repeat(1_000) },
+          streamed: true,
+        })),
+      { tools: { take }, maxTurnChars: 5_000 },
+    )
+    const turn = await fixture.ask('go')
+    expect(limitOf(turn)).toEqual({ what: 'turn', most: 5_000 })
+    expect(chars(turn)).toBeLessThan(20_000)
+    expect([...callsOf(turn)].at(-1)).toMatchObject({ state: 'interrupted', cause: 'over-limit' })
+    if (turn.progress.status !== 'ended') throw new Error('not ended')
+    expect(endingNoteOf(turn.progress.ending)?.message).toContain('5,000 characters in all')
+    const before = [...callsOf(turn)].length
+    await fixture.holdfast.continue(fixture.threadId)
+    await fixture.holdfast.settled()
+    expect([...callsOf(await fixture.last())].length).toBeGreaterThan(before)
+  })
+
+  it('[ST4c] of many long results fails those that it has no room for, and goes on', async () => {
+    const give = tool({ inputSchema: z.object({}), execute: () => 'y'.repeat(1_500) })
+    const fixture = await createFixture(
+      ({ index }) =>
+        index === 0
+          ? Array.from({ length: 10 }, () => ({ call: 'give', input: {} }))
+          : [{ text: 'ok' }],
+      { tools: { give }, maxTurnChars: 5_000 },
+    )
+    const turn = await fixture.ask('go')
+    const states = [...callsOf(turn)].map(({ state }) => state)
+    expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
+    expect(states.filter((state) => state === 'failed')).toHaveLength(7)
+    expect(JSON.stringify(turn)).toContain('more than the 5,000 characters that one may have')
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(chars(turn)).toBeLessThan(20_000)
+  })
+
+  it('[ST4c] of results that the client gives is refused the one that is too much; its call waits on', async () => {
+    const fixture = await createFixture(
+      ({ index }) =>
+        index === 0
+          ? Array.from({ length: 3 }, () => ({ call: 'ask', input: {} }))
+          : [{ text: 'ok' }],
+      { tools: { ask: tool({ inputSchema: z.object({}) }) }, maxTurnChars: 5_000 },
+    )
+    const calls = [...callsOf(await fixture.ask('go'))]
+    const outputs = calls.map(({ id: toolCallId }) => ({ toolCallId, output: 'z'.repeat(2_000) }))
+    const results = await fixture.holdfast.addToolOutputs(fixture.threadId, outputs)
+    expect(results.map(({ kind }) => kind)).toEqual(['added', 'added', 'invalid-result'])
+    expect(callsOf(await fixture.last()).next().value).toMatchObject({ state: 'succeeded' })
+  })
+
+  it('[ST4c] of a loop of the host’s own is cut off as well', async () => {
+    const fixture = await createFixture(() => [], { maxTurnChars: 5_000 })
+    async function* source() {
+      yield { type: 'start-step' }
+      for (let index = 0; index < 10; index++) {
+        const call = { toolCallId: `c${index}`, toolName: 'a', input: {} }
+        yield { type: 'tool-call', ...call }
+        yield { type: 'tool-result', ...call, output: 'w'.repeat(1_000) }
+        await setImmediate()
+      }
+    }
+    const recording = await fixture.holdfast.record(source(), {
+      threadId: fixture.threadId,
+      message: { id: messageId('u1'), parts: [{ type: 'text', text: 'go' }] },
+    })
+    if (recording.kind !== 'recording') throw new Error(recording.kind)
+    void recording.stream.cancel()
+    await recording.done
+    expect(limitOf(await fixture.last())).toEqual({ what: 'turn', most: 5_000 })
+  })
+})
+
 describe('the repository', () => {
+  it('[ST4c CL11] refuses what would make the turn too large', async () => {
+    const fixture = await createFixture(() => [], { maxTurnChars: 5_000 })
+    const { threadId, holdfast } = fixture
+    const id = messageId('m1')
+    const call = { threadId, messageId: id, name: 'a', isPartial: false, arguments: {} }
+    const give = async (callId: string) => {
+      await holdfast.toolCalls.upsert({ ...call, callId })
+      return holdfast.toolCalls.setResult(id, callId, 'v'.repeat(2_000))
+    }
+    expect([await give('a'), await give('b')]).toEqual([true, true])
+    await expect(give('c')).rejects.toMatchObject({ code: 'bad-request' })
+  })
+
   it('[ST4a ST4b CL11] refuses what is over a limit, and keeps what it had', async () => {
     const fixture = await createFixture(() => [], small)
     const { threadId, holdfast } = fixture

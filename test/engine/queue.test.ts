@@ -238,6 +238,36 @@ describe('what is said while a turn runs', () => {
     expect(await fixture.messages()).toHaveLength(4)
   })
 
+  it('[IN6] is a conflict under the id of an answer, or of a message that can be shown again', async () => {
+    const { tools, begun, finish } = slowTool()
+    const fixture = await createFixture(
+      (step) =>
+        step.index < 2 ? [{ text: 'quick' }] : slowFirst({ ...step, index: step.index - 2 }),
+      { tools },
+    )
+    const { holdfast, threadId } = fixture
+    const first = await fixture.ask('first')
+    const edited = { id: id('edited'), parts: said('edited') }
+    await holdfast.send({ threadId, message: edited, replaces: id('user-1') })
+    await holdfast.settled()
+    const running = await send(fixture, 'two')
+    await begun
+    const runningId = 'turnId' in running ? running.turnId : ''
+    for (const whenBusy of ['queue', 'steer', 'interrupt'] as const) {
+      for (const name of [first.id, runningId, 'user-1']) {
+        const message = { id: id(name), parts: said('other words') }
+        await expect(holdfast.send({ threadId, message, whenBusy })).rejects.toMatchObject({
+          code: 'conflict',
+        })
+      }
+    }
+    expect(await queueOf(fixture)).toEqual([])
+    await send(fixture, 'three')
+    finish()
+    await holdfast.settled()
+    expect((await textsOf(fixture)).slice(-2)).toEqual(['three', 'answer to three'])
+  })
+
   it('[IN6] is refused when fifty wait, or a megabyte, and nothing of it is stored', async () => {
     const { tools, begun } = slowTool()
     const fixture = await createFixture(slowFirst, { tools })

@@ -13,6 +13,7 @@ import { runHoldfast } from '../cli/run-holdfast.ts'
 import { openTestDatabase, type TestDatabase } from './test-database.ts'
 
 const newest = allMigrations.at(-1)?.version ?? 0
+const before = allMigrations.at(-2)?.version ?? 0
 
 /** What docs/guides/postgres.md tells to give to the account of the servers. */
 const grants = (role: string) => [
@@ -126,13 +127,13 @@ describe('tables that are made ahead', () => {
     const client = await database.connect()
     // The newest step only adds, so what is there without it is what the version before has.
     await client.query(`DELETE FROM holdfast.migrations WHERE version = ${newest};
-      ALTER TABLE holdfast.threads DROP COLUMN pinned, DROP COLUMN archived, DROP COLUMN title_note`)
+      DROP TABLE holdfast.repairs`)
     const running = await Promise.all(
       [1, 2].map(() => runHoldfast(['migrate'], { env: { HOLDFAST_DB: database.url } })),
     )
     expect(running.map(({ code }) => code)).toEqual([0, 0])
     expect(running.map(({ out }) => out.trim()).toSorted()).toEqual([
-      `From version ${newest - 1} to version ${newest}.`,
+      `From version ${before} to version ${newest}.`,
       `Up to date: version ${newest}.`,
     ])
     await append(store, [say('Hi')])

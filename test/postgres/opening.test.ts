@@ -52,6 +52,7 @@ const oldFunctions =
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
+  DROP TABLE holdfast.shares, holdfast.share_messages, holdfast.repairs;
   DROP TABLE holdfast.search_threads, holdfast.search_texts;
   ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark,
     DROP COLUMN metadata, DROP COLUMN queue, DROP COLUMN forked_from,

@@ -5,6 +5,10 @@ import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
+import {
+  createShareStatements,
+  deleteSharesStatement,
+} from '../../src/store/postgres/share-records.ts'
 import { searchStatements } from '../../src/store/postgres/search-index.ts'
 import { createThreadStatements } from '../../src/store/postgres/thread-verbs.ts'
 import { appendEvents, commitTogether } from '../../src/testing/store-rules/append-events.ts'
@@ -29,6 +33,9 @@ const { begin: _, lockOwner: __, ...readingFiles } = createFileStatements('holdf
 
 const threadStatements = createThreadStatements('holdfast')
 const { listKept } = threadStatements
+/** Under names of their own: others have verbs of the same name. */
+const prefixed = (list: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(list).map(([name, value]) => [`share ${name}`, value]))
 
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
@@ -36,6 +43,8 @@ const statements: Readonly<Record<string, unknown>> = {
   lists: Object.values(listKept),
   ...readingFiles,
   ...searchStatements('holdfast'),
+  ...prefixed(createShareStatements('holdfast')),
+  deleteShares: deleteSharesStatement('holdfast'),
   commits: (['events', 'calls', 'all'] as const).map((tables) =>
     commitStatement('holdfast', tables),
   ),
@@ -83,6 +92,13 @@ const fill = `
   INSERT INTO search_texts (thread_id, seq, owner_id, at, words)
     SELECT t.id, n * 5, t.owner_id, n, array_to_tsvector(ARRAY['word', 'rare' || t.id])
     FROM sizes s JOIN threads t ON t.id = s.id, generate_series(1, size) n;
+  INSERT INTO repairs (at, thread_id, problem, note)
+    SELECT n, 'thread-' || 1 + n % 2000, 'problem', '' FROM generate_series(1, 20000) n;
+  INSERT INTO shares (id, thread_id, incarnation, created_at, seq)
+    SELECT 'share-' || n, t.id, t.incarnation, n, CASE WHEN n % 10 <> 0 THEN n END
+    FROM generate_series(1, 20000) n JOIN threads t ON t.id = 'thread-' || 1 + n % 2000;
+  INSERT INTO share_messages (share_id, nth, body)
+    SELECT 'share-' || 1 + n % 20000, n, '{}' FROM generate_series(1, 100000) n;
   ANALYZE;
 `
 

@@ -1,4 +1,4 @@
-import { memory, type Store } from 'holdfast'
+import { memory, parseThreadId, type Store } from 'holdfast'
 import { expect, it } from 'vitest'
 import { startChatServer } from './chat-server.ts'
 
@@ -82,6 +82,67 @@ it('[AP2] an approval over the chat route costs the same, however many calls of 
   // What follows the commit is read beside the run, in any order.
   expect(many.toSorted()).toEqual(few.toSorted())
   const before = (verbs: readonly string[]) => verbs.slice(0, verbs.indexOf('commit'))
-  const reads = ['readThread', 'readMessage', 'readCall']
+  const reads = ['findTurn', 'readCall']
   expect([before(few), before(many)]).toEqual([reads, reads])
+})
+
+/** A turn that waits for one decision, on a store whose verbs are counted. */
+async function waitingCall() {
+  const { store, drain } = countVerbs(memory())
+  const server = await startChatServer(
+    (_, step) => (step === 0 ? [{ call: 'remove', input: { path: '/tmp' } }] : [{ text: 'Done.' }]),
+    { store },
+  )
+  const sent = await fetch(`${server.url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id: 't',
+      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] }],
+    }),
+  })
+  const toolCallId = /"toolCallId":"([^"]+)"/.exec(await sent.text())?.[1] ?? ''
+  await server.holdfast.settled()
+  drain()
+  return { ...server, drain, toolCallId }
+}
+
+it('[AP2] a decision is one read and one commit before its tool starts', async () => {
+  const { url, toolCallId, drain, holdfast, ran } = await waitingCall()
+  const response = await fetch(`${url}/api/threads/t/tool-calls/${toolCallId}/decision`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ decision: 'accept' }),
+  })
+  await holdfast.settled()
+  const verbs = drain()
+  expect([response.status, ran]).toEqual([200, ['remove']])
+  expect(verbs.slice(0, verbs.indexOf('commit'))).toEqual(['readCall'])
+})
+
+it('[HT2] a decision or a resolution for an owner is not found in the thread of another, and nothing runs', async () => {
+  const { holdfast, toolCallId, ran } = await waitingCall()
+  const threadId = parseThreadId('t')
+  const of = (ownerId: string) =>
+    holdfast.decide({
+      threadId,
+      ownerId,
+      by: 'a job',
+      decisions: [{ toolCallId, decision: 'accept' }],
+    })
+  expect(await of('somebody else')).toEqual([{ kind: 'not-found' }])
+  expect(
+    await holdfast.resolve({
+      threadId: 't',
+      ownerId: 'somebody else',
+      toolCallId,
+      resolution: 'skip',
+      by: 'a job',
+    }),
+  ).toEqual({ kind: 'not-found' })
+  await holdfast.settled()
+  expect(ran).toEqual([])
+  expect(await of('local')).toEqual([{ kind: 'accepted' }])
+  await holdfast.settled()
+  expect(ran).toEqual(['remove'])
 })

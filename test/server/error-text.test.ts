@@ -1,11 +1,13 @@
 import { tool } from 'ai'
 import {
   exportThread,
+  type FileStore,
   type HoldfastOptions,
   type LifecycleEvent,
   parseMessageId,
   parseThreadId,
 } from 'holdfast'
+import { createHandler } from 'holdfast/server'
 import type { ScriptPart } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -175,6 +177,7 @@ describe('what went wrong in the host’s own code', () => {
       await recording.done
     }
     await say(server, 'u0', 'hello')
+    const unreadable = Object.defineProperty({}, 'rows', { enumerable: true, get: throwing })
     async function* raw() {
       yield* [
         { type: 'start-step' },
@@ -188,6 +191,8 @@ describe('what went wrong in the host’s own code', () => {
         },
         { type: 'tool-call', toolCallId: 'c2', toolName: 'a', input: {} },
         { type: 'tool-error', toolCallId: 'c2', toolName: 'a', input: {}, error: secret },
+        { type: 'tool-call', toolCallId: 'c3', toolName: 'a', input: {} },
+        { type: 'tool-result', toolCallId: 'c3', toolName: 'a', input: {}, output: unreadable },
         { type: 'error', error: new Error(secret) },
       ]
     }
@@ -205,6 +210,110 @@ describe('what went wrong in the host’s own code', () => {
     expect(leaksOf(seen)).toEqual([])
     expect(seen['page ui']).toContain('Out of tea.')
     expect(seen['page ui']).toContain('The kettle is cold.')
-    expect(log.filter(({ type }) => type === 'failed')).toHaveLength(3)
+    expect(log.filter(({ type }) => type === 'failed')).toHaveLength(4)
   })
+
+  const given = (schema: z.ZodType) =>
+    tool({ inputSchema: schema, execute: (): Promise<string> => Promise.resolve('ok') })
+  const post = (url: string, body: object) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  it('[HT6] is not told to whoever edits arguments that its schema throws at', async () => {
+    const failsOnEdit = z.object({ n: z.number() }).refine(({ n }) => n === 1 || throwing())
+    const failing = await start([{ call: 'boom', input: { n: 1 } }], {
+      tools: { boom: given(failsOnEdit) },
+      policies: { boom: { approval: 'always' } },
+    })
+    await say(failing.server, 'u1', 'go')
+    const { url } = failing.server
+    const page = await fetch(`${url}/api/threads/t/messages`)
+    const callId = /"toolCallId":"([^"]+)"/.exec(await page.text())?.[1] ?? ''
+    const answer = await post(`${url}/api/threads/t/tool-calls/${callId}/decision`, {
+      decision: 'accept',
+      args: { n: 2 },
+    })
+    const text = await answer.text()
+    expect([answer.status, text]).toEqual([422, expect.not.stringContaining('hunter2')])
+    const [failure] = failuresOf(failing)
+    expect(failure).toMatchObject({ source: 'tool', name: 'boom', callId, message: secret })
+    expect(text).toContain(failure?.type === 'failed' ? failure.errorId : '?')
+  })
+
+  it('[HT6] is not told to the client whose output its schema throws at', async () => {
+    const failing = await start([{ call: 'boom', input: {}, id: 'p1' }], {
+      tools: { boom: tool({ inputSchema: z.object({}), outputSchema: z.any().refine(throwing) }) },
+    })
+    await say(failing.server, 'u1', 'go')
+    const { url } = failing.server
+    const page = (await (await fetch(`${url}/api/threads/t/messages`)).json()) as {
+      readonly results: readonly { readonly role: string; readonly parts: readonly object[] }[]
+    }
+    const turn = page.results.find(({ role }) => role === 'assistant')
+    const parts = turn?.parts.map((part) =>
+      'toolCallId' in part ? { ...part, state: 'output-available', output: 1 } : part,
+    )
+    const answer = await post(`${url}/api/chat`, { id: 't', messages: [{ ...turn, parts }] })
+    const text = await answer.text()
+    expect([answer.status, text]).toEqual([422, expect.not.stringContaining('hunter2')])
+    expect(text).toMatch(/They could not be checked\. \(error /)
+    expect(failuresOf(failing)).toMatchObject([{ source: 'tool', name: 'boom', message: secret }])
+  })
+
+  it('[HT6 AG2] is not told to whoever chooses what its schema throws at; the reason is in the log', async () => {
+    const records: unknown[] = []
+    const { server } = await start([], { choices: z.any().refine(throwing) })
+    const handler = createHandler(server.holdfast, {
+      authenticate: () => ({ id: 'ann' }),
+      log: (record) => records.push(record.error),
+    })
+    const answer = await handler(
+      new Request('http://127.0.0.1/api/chat', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          id: 'a-thread-of-her-own',
+          choices: {},
+          messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] }],
+        }),
+      }),
+    )
+    const { error } = (await answer.json()) as { readonly error: object }
+    expect([answer.status, error]).toEqual([
+      400,
+      {
+        code: 'bad-choices',
+        message: expect.stringMatching(/^The choices could not be checked\. \(error .{8}\)$/),
+      },
+    ])
+    expect(records).toMatchObject([{ ...error, cause: { message: secret } }])
+  })
+
+  it.each([
+    ['authenticate', { authenticate: throwing }, {}, '/api/threads'],
+    ['models', {}, { models: throwing }, '/api/agent'],
+    ['the file store', {}, { files: { store: brokenFiles() } }, '/api/files'],
+    ['the log', { log: throwing }, {}, '/api/threads'],
+  ] as const)(
+    '[HT6] is not told to whoever asks, where %s throws',
+    async (_, handlerOptions, options, path) => {
+      const { server } = await start([], options)
+      const handler = createHandler(server.holdfast, {
+        authenticate: () => ({ id: 'ann' }),
+        log: () => undefined,
+        ...handlerOptions,
+      })
+      const upload = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'words' }
+      const request = new Request(`http://127.0.0.1${path}`, path === '/api/files' ? upload : {})
+      expect(await (await handler(request)).text()).not.toContain('hunter2')
+    },
+  )
 })
+
+function brokenFiles(): FileStore {
+  const broken = (): Promise<never> => Promise.reject(new Error(secret))
+  return { kind: 'broken', write: broken, read: broken, remove: broken }
+}

@@ -46,6 +46,31 @@ describe('limits', () => {
     for (const answer of answers) await answer.body?.cancel()
   })
 
+  it('[OP7 LE5] reports a message of an import that is longer than is taken as failed, and imports the rest', async () => {
+    const { url } = await startChatServer(script, {
+      handler: { limits: { importMessageChars: 1_000 } },
+    })
+    const messages = ['x'.repeat(2_000), 'Hello.'].map((content, nth) => ({
+      id: `m${nth}`,
+      role: 'user',
+      content,
+    }))
+    const response = await fetch(`${url}/api/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 'imported', messages }),
+    })
+    expect(await response.json()).toMatchObject({
+      messages: 1,
+      failed: [
+        {
+          where: 'messages[0]',
+          why: expect.stringContaining('longer than 1000 characters') as string,
+        },
+      ],
+    })
+  })
+
   it('[HT3] refuses more runs than an owner may have, and stores nothing of what it refuses', async () => {
     const idOf = (name: string) => name.repeat(16)
     const { url, holdfast } = await startChatServer(script, {

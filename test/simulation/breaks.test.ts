@@ -1,10 +1,20 @@
 import { HoldfastError, type HoldfastOptions, type NewEvent, type PlannedCommit } from 'holdfast'
+import type { FileRecords } from 'holdfast/store'
 import { simulate, type SimulationOptions } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { readFiles } from '../support/read-files.ts'
 import { withModel, withOptions, withVerbs } from './broken-engines.ts'
 import { foldAndForget, foldAndReopen, foldWithoutResults } from './broken-folds.ts'
-import { hasty, openBroken, openWithFence, renumbered, rewriting } from './broken-stores.ts'
+import { answerSecond, joinEarly, leaveWaiting, queueTwice } from './broken-queues.ts'
+import {
+  changing,
+  collectingAll,
+  hasty,
+  openBroken,
+  openWithFence,
+  renumbered,
+  rewriting,
+} from './broken-stores.ts'
 import { stores } from './run-seeds.ts'
 
 type Break = Omit<Partial<SimulationOptions>, 'seed'>
@@ -12,11 +22,12 @@ type Break = Omit<Partial<SimulationOptions>, 'seed'>
 const mostSeeds = 3_000
 const timeoutMs = 180_000
 
-/** The first seed that shows this rule to be broken. */
-async function findSeed(broken: Break, rule: string): Promise<number | undefined> {
+/** The first seed that shows this rule to be broken, in these words. */
+async function findSeed(broken: Break, rule: string, words: RegExp): Promise<number | undefined> {
   for (let seed = 1; seed <= mostSeeds; seed++) {
     const { violations } = await simulate({ openStore: stores.memory, ...broken, seed })
-    if (violations.some((violation) => violation.rule === rule)) return seed
+    const isIt = violations.some((found) => found.rule === rule && words.test(found.message))
+    if (isIt) return seed
   }
   return undefined
 }
@@ -36,7 +47,8 @@ const withoutShown = (commit: PlannedCommit): PlannedCommit => ({
   },
 })
 
-const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] = [
+/** `words`: what the violation says, where a rule has several. */
+const breaks: readonly (readonly [rule: string, what: string, broken: Break, words?: RegExp])[] = [
   [
     'LG1',
     'a store that gives a number twice',
@@ -71,6 +83,57 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
         },
       })),
     },
+  ],
+  [
+    'IN2',
+    'an engine that answers the second of those that wait before the first',
+    { create: withOptions(({ store }) => ({ store: changing(store, answerSecond) })) },
+    /out of its order/,
+  ],
+  [
+    'IN2',
+    'an engine that ends a turn and leaves what waits',
+    { create: withOptions(({ store }) => ({ store: changing(store, leaveWaiting) })) },
+    /waits and nothing runs/,
+  ],
+  [
+    'IN3',
+    'an engine that lets an input join while a tool runs',
+    { create: withOptions(({ store }) => ({ store: changing(store, joinEarly) })) },
+  ],
+  [
+    'IN4',
+    'an engine that takes an interrupt for one more that waits',
+    {
+      create: withVerbs((holdfast) => ({
+        send: (request) =>
+          holdfast.send({
+            ...request,
+            ...(request.whenBusy === 'interrupt' ? { whenBusy: 'queue' } : {}),
+          }),
+      })),
+    },
+  ],
+  [
+    'IN6',
+    'an engine that stores an input that waits once more',
+    { create: withOptions(({ store }) => ({ store: changing(store, queueTwice) })) },
+  ],
+  [
+    'FL2',
+    'a store that collects files that messages name',
+    { openStore: openBroken((store) => ({ files: collectingAll(store) })) },
+    /lost/,
+  ],
+  [
+    'FL2',
+    'a store that collects nothing',
+    {
+      openStore: openBroken(({ files }) => ({
+        files: { ...(files as FileRecords), claimUnused: async () => [] },
+      })),
+    },
+    /kept/,
   ],
   [
     'VR4',
@@ -269,10 +332,10 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break])[] 
 ]
 
 describe('the simulation', () => {
-  it.each(breaks)(
+  it.each(breaks.map(([rule, what, broken, words = /./]) => [rule, what, broken, words] as const))(
     'turns red for %s on %s',
-    async (rule, _what, broken) => {
-      expect(await findSeed(broken, rule)).toBeTypeOf('number')
+    async (rule, _what, broken, words) => {
+      expect(await findSeed(broken, rule, words)).toBeTypeOf('number')
     },
     timeoutMs,
   )

@@ -7,6 +7,7 @@ import {
   type PlannedCommit,
   type Store,
 } from 'holdfast'
+import type { FileRecords } from 'holdfast/store'
 import type { OpenStore } from './run-seeds.ts'
 
 /** The memory store with some verbs replaced. */
@@ -29,6 +30,33 @@ export const rewriting = (store: Store, rewrite: (event: NewEvent) => NewEvent):
       }),
     ),
 })
+
+/** A store as the engine sees it that writes another append where it changes one. */
+export const changing = (store: Store, change: (append: Append) => Append): Store => ({
+  ...store,
+  commit: (commits) =>
+    store.commit(
+      commits.map((commit) => {
+        const append = change(commit.append)
+        const other = append === commit.append ? commit : planCommit(append)
+        return 'kind' in other ? commit : other
+      }),
+    ),
+})
+
+/** Every file that was ever begun counts as unused. */
+export function collectingAll({ files }: Store): FileRecords {
+  const records = files as FileRecords
+  const begun: string[] = []
+  return {
+    ...records,
+    begin(file) {
+      begun.push(file.id)
+      return records.begin(file)
+    },
+    claimUnused: async () => begun.splice(0),
+  }
+}
 
 /** Knows which fence is the newest, and puts it into every append. */
 export const openWithFence = (use: (append: Append, fence: number) => Append): OpenStore =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-sql.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 /** The steps of a plan, as SQLite words them. */
@@ -16,13 +17,19 @@ function createFile(): string {
 
 /** Goes over all leases that are held: few, and all of them are wanted. */
 const scansByDesign: ReadonlySet<string> = new Set(['findLeases'])
-/** Go over all of a thread because it is deleted, or over its turns that are running. */
-const wholeThreadByDesign = ['deleteMessages', 'deleteEvents', 'deleteCalls', 'findRunning']
+/** Go over all of a thread because it is deleted, or its first rows because they are, or over its turns that are running. */
+const wholeThreadByDesign = [
+  'countMessages',
+  'deleteSomeMessages',
+  'deleteSomeEvents',
+  'deleteSomeCalls',
+  'findRunning',
+]
 
 const isScan = (step: string) => step.startsWith('SCAN') && step !== 'SCAN CONSTANT ROW'
 
 describe('[PG6] no query goes over a whole table', () => {
-  for (const [name, sql] of Object.entries(ledgerSql)) {
+  for (const [name, sql] of Object.entries({ ...ledgerSql, ...shareSql })) {
     it(`[PG6] ${name}`, () => {
       const plan = readPlan(createFile(), sql)
       expect(plan.filter(isScan)).toEqual(

@@ -39,11 +39,15 @@ it('[LG1] nothing is left of a thread that is deleted', async () => {
   await writeThread(store)
   const raw = openRaw(file)
   const count = (table: string) => raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()
-  for (const table of ['threads', 'messages', 'events', 'calls']) {
+  const id = `shr_${'a'.repeat(32)}`
+  await store.shares?.begin({ id, threadId, at, most: 1, unfinishedBefore: 0 })
+  await store.shares?.add(id, [{ nth: 1, body: '{}' }])
+  const tables = ['threads', 'messages', 'events', 'calls', 'shares', 'share_messages']
+  for (const table of tables) {
     expect([table, count(table)]).not.toEqual([table, { rows: 0 }])
   }
   await store.deleteThread(threadId)
-  for (const table of ['threads', 'messages', 'events', 'calls']) {
+  for (const table of tables) {
     expect([table, count(table)]).toEqual([table, { rows: 0 }])
   }
 })

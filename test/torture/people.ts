@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { foldThread, type ThreadView, type Turn } from 'holdfast'
 import { parseEventFrame, toChanges } from '../../src/protocol/event-frame.ts'
-import type { SseEvent } from '../../src/protocol/sse.ts'
 import type { Random } from '../../src/testing/random.ts'
 import { type CallRecord, personsWord } from './evidence.ts'
 import { askJson, readStream } from './http.ts'
-import type { OpenStream, Storm } from './storm.ts'
+import { interject } from './interjections.ts'
+import { readAnswer } from './read-answer.ts'
+import type { Storm } from './storm.ts'
 import { questions } from './torture-model.ts'
 
 const againMs = 150
@@ -23,8 +24,8 @@ export async function actAsPerson(storm: Storm, name: string): Promise<void> {
     for (let message = 0; message < most && !storm.over.aborted; message++) {
       const number = numberOf(name, thread, message)
       const text = `${random.pick(questions)} ${number}`
-      if (!(await converse(storm, random, { threadId, name, messageId: `m-${number}`, text })))
-        break
+      const sending = { threadId, name, messageId: `m-${number}`, text, number }
+      if (!(await converse(storm, random, sending))) break
     }
     finished.abort()
   }
@@ -40,11 +41,13 @@ interface Sending {
   readonly name: string
   readonly messageId: string
   readonly text: string
+  readonly number: number
 }
 
 /** Sends a message until it is answered whole; false if the storm ended first. */
 async function converse(storm: Storm, random: Random, sending: Sending): Promise<boolean> {
-  const { threadId, name: owner, messageId, text } = sending
+  const { threadId, name: owner, messageId, text, number } = sending
+  let hasInterjected = false
   const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] }
   const body = JSON.stringify({ id: threadId, messages: [message] })
   storm.coverage.add('questions')
@@ -56,6 +59,10 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
         : await readAnswer(storm, `${url}/api/chat`, { owner, body }, threadId, () => {
             storm.shown.addMessage(threadId, messageId)
             if (random.chance(0.08)) void stopSoon(storm, random, threadId, owner)
+            if (!hasInterjected && random.chance(0.3)) {
+              hasInterjected = true
+              void interject(storm, random, { threadId, owner, number })
+            }
           })
     if (answer?.isWhole === true && answer.turnId !== undefined) {
       return decideUntilEnded(storm, random, threadId, answer.turnId)
@@ -67,74 +74,6 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
     await pause(againMs)
   }
   return false
-}
-
-interface ReadAnswer {
-  /** 0: none came. */
-  readonly status: number
-  readonly turnId: string | undefined
-  readonly isWhole: boolean
-  /** The code of the error, where it was refused. */
-  readonly refusal: string
-}
-
-/** Reads a stream of the AI SDK, and remembers what it was shown. */
-async function readAnswer(
-  storm: Storm,
-  url: string,
-  asked: { readonly owner: string; readonly body?: string },
-  threadId: string,
-  onBegun: () => void = () => undefined,
-): Promise<ReadAnswer> {
-  let turnId: string | undefined
-  let isWhole = false
-  const texts = new Map<string, string>()
-  let refusal = ''
-  // A stream that never ends must not keep the storm from ending: it is told of, and left.
-  const leave = new AbortController()
-  const onLeaving = () => leave.abort()
-  storm.leaving.addEventListener('abort', onLeaving)
-  const stream: OpenStream = { threadId, owner: asked.owner, url }
-  storm.streams.add(stream)
-  const onEvent = ({ data, event }: SseEvent) => {
-    if (event !== undefined) return
-    if (data === '[DONE]') {
-      isWhole = true
-      return
-    }
-    const chunk = JSON.parse(data) as Chunk
-    if (chunk.type === 'start' && chunk.messageId !== undefined) {
-      turnId = chunk.messageId
-      onBegun()
-    }
-    if (turnId === undefined) return
-    const turn = storm.shown.turnOf(threadId, turnId)
-    if (chunk.type === 'text-start') texts.set(chunk.id ?? '', '')
-    if (chunk.type === 'text-delta') {
-      const text = `${texts.get(chunk.id ?? '') ?? ''}${chunk.delta ?? ''}`
-      texts.set(chunk.id ?? '', text)
-      turn.addText(text)
-    }
-    if (chunk.toolCallId === undefined) return
-    const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
-    turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
-  }
-  const status = await readStream(url, asked, leave, onEvent, (code) => {
-    refusal = code
-  })
-  storm.streams.delete(stream)
-  storm.leaving.removeEventListener('abort', onLeaving)
-  return { status, turnId, isWhole, refusal }
-}
-
-interface Chunk {
-  readonly type: string
-  readonly messageId?: string
-  readonly id?: string
-  readonly delta?: string
-  readonly toolCallId?: string
-  readonly output?: unknown
-  readonly preliminary?: boolean
 }
 
 async function stopSoon(storm: Storm, random: Random, threadId: string, owner: string) {

@@ -237,6 +237,16 @@ async function isAtRest(storm: Storm, random: Random, threadId: string): Promise
   if (page === undefined) return false
   // Nobody got through with the first message.
   if (page === null) return true
+  // What waits is answered once the turn before it has ended; what a stop has held, once a person sends it on (IN5).
+  const { queue = [] } = page
+  if (queue.length > 0) {
+    const turnId = page.results.find(({ role }) => role === 'assistant')?.id
+    if (turnId !== undefined) await decideOnce(storm, random, threadId, turnId)
+    const owner = storm.threads.get(threadId) ?? ''
+    const release = `${storm.fleet.pick(random)}/api/threads/${threadId}/queue/release`
+    await askJson(release, { owner, method: 'POST' })
+    return false
+  }
   const turn = page.results.find(({ role }) => role === 'assistant')
   // A message without its turn waits for somebody to take it up, or for a person to send it again.
   if (turn === undefined || page.results[0]?.id !== turn.id) {
@@ -247,6 +257,7 @@ async function isAtRest(storm: Storm, random: Random, threadId: string): Promise
 
 interface Page {
   readonly results: readonly PageMessage[]
+  readonly queue?: readonly { readonly held?: boolean }[]
   readonly nextCursor: string | null
 }
 

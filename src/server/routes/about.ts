@@ -7,7 +7,7 @@ import type { ServerContext } from '../context.ts'
 import type { Route } from '../router.ts'
 
 /** What a server says of itself. */
-export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
+export function aboutRoutes({ holdfast, sharing }: ServerContext): readonly Route[] {
   return [
     {
       method: 'GET',
@@ -55,7 +55,10 @@ export function aboutRoutes({ holdfast }: ServerContext): readonly Route[] {
     {
       method: 'GET',
       path: '/api/agent',
-      handle: async ({ ownerId }) => Response.json(await holdfast.describeAgent({ ownerId })),
+      async handle({ ownerId }) {
+        const agent = await holdfast.describeAgent({ ownerId })
+        return Response.json({ ...agent, person: ownerId, sharing })
+      },
     },
     {
       method: 'GET',

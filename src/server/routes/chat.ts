@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import { parseMessageId, type ThreadId } from '../../core/ids.ts'
+import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendRequest, SendResult } from '../../engine/send.ts'
@@ -12,6 +12,7 @@ import {
   checkMadeUpId,
   findThread,
   isOwned,
+  orNotFound,
   parameter,
   readOwned,
   type ServerContext,
@@ -22,12 +23,11 @@ import { notFound, runActive } from '../http-error.ts'
 import { toKnownTurn } from '../../engine/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
-import { readTurn } from '../../engine/engine.ts'
 import { sdkOf } from './messages.ts'
 
 /** The front door for AI SDK clients. */
 export function chatRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits, reads } = context
+  const { holdfast, limits } = context
   return [
     {
       method: 'POST',
@@ -53,22 +53,15 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
         withReply(context, request, async (reply) => {
           const message = parameter(request.url, 'message')
           const messageId = message === undefined ? undefined : parseMessageId(message)
-          const id = threadOf(request)
-          const thread = await holdfast.store.readThread(id)
+          const threadId = threadOf(request)
           // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault. Whose it is makes
           // no difference; who names a message must have seen one, and is told that it is not there.
-          if (messageId === undefined && !isOwned(thread, request)) {
-            return new Response(null, { status: 204 })
-          }
-          asOwned(thread, request)
-          const turn =
+          const stored =
             messageId === undefined
-              ? await findLive(context, request, id)
-              : await reads.gateOf(request.ownerId)(() =>
-                  readTurn(holdfast.store, id, messageId, 'bounded'),
-                )
-          if (turn === null) return new Response(null, { status: 204 })
-          return reply({ threadId: id, turnId: turn.id, stored: turn })
+              ? toLive(await readLast(context, request, threadId))
+              : await findOwnTurn(context, request, threadId, messageId)
+          if (stored === null) return new Response(null, { status: 204 })
+          return reply({ threadId, turnId: stored.id, stored })
         }),
     },
     {
@@ -87,8 +80,8 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       path: '/api/chat/:id/continue',
       handle: async (request) =>
         withReply(context, request, async (reply) => {
-          const { id: threadId } = await findThread(context, request)
-          const sent = await findLast(context, request, threadId)
+          const threadId = threadOf(request)
+          const sent = orNotFound(await readLast(context, request, threadId)).turn
           const continued = await inPlace(context, request, threadId, () =>
             holdfast.continue(threadId),
           )
@@ -209,12 +202,9 @@ async function answer(
   chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
   reply: Reply,
 ): Promise<Response> {
-  const { holdfast, reads } = context
+  const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
-  await readOwned(context, request, threadId)
-  const turn = await reads.gateOf(request.ownerId)(() =>
-    readTurn(holdfast.store, threadId, turnId, 'bounded'),
-  )
+  const turn = await findOwnTurn(context, request, threadId, turnId)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   const by = request.ownerId
   const decided = await holdfast.decide({
@@ -229,11 +219,27 @@ async function answer(
   return reply({ threadId, turnId, sent })
 }
 
-async function findLast(
+/** Whose it is comes with what it is: one read, however many calls the turn has. */
+async function findOwnTurn(
+  context: ServerContext,
+  request: RouteRequest,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<Turn> {
+  const { holdfast, reads } = context
+  const { ownerId } = request
+  const found = await reads.gateOf(ownerId)(() => holdfast.store.findTurn(turnId, 'bounded'))
+  if (found?.threadId === threadId && found.ownerId === ownerId) return found.turn
+  await readOwned(context, request, threadId)
+  throw notFound('message')
+}
+
+/** The answer that the caller's own thread ends with, if it ends with one; null if there is no such thread of theirs. */
+async function readLast(
   { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,
   threadId: ThreadId,
-): Promise<Turn | null> {
+): Promise<{ readonly turn: Turn | null } | null> {
   const page = await reads.gateOf(ownerId)(() =>
     holdfast.store.readPage({
       threadId,
@@ -243,15 +249,10 @@ async function findLast(
       results: 'bounded',
     }),
   )
-  const last = page?.messages[0]
-  return last?.role === 'assistant' ? last : null
+  if (page?.ownerId !== ownerId) return null
+  const [last] = page.messages
+  return { turn: last?.role === 'assistant' ? last : null }
 }
 
-async function findLive(
-  context: ServerContext,
-  request: RouteRequest,
-  threadId: ThreadId,
-): Promise<Turn | null> {
-  const last = await findLast(context, request, threadId)
-  return last?.progress.status === 'running' ? last : null
-}
+const toLive = (last: { readonly turn: Turn | null } | null): Turn | null =>
+  last?.turn?.progress.status === 'running' ? last.turn : null

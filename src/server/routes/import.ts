@@ -29,7 +29,8 @@ export function importRoutes({ holdfast, limits }: ServerContext): readonly Rout
         const { store, clock } = holdfast
         const scratch = isDry ? await openScratch() : undefined
         try {
-          const report = await importThreads(store, readImport(piecesOf(text)), {
+          const source = readImport(piecesOf(text), { messageChars: limits.importMessageChars })
+          const report = await importThreads(store, source, {
             ...{ ownerId, format, now: clock.now },
             ...(threadId === undefined ? {} : { threadId }),
             ...(scratch === undefined ? {} : { dryRun: { scratch } }),

@@ -8,13 +8,13 @@ import type { ResolveResult } from '../../engine/resolve.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
-import { findThread, oneOf, type ServerContext } from '../context.ts'
+import { findThread, oneOf, type ServerContext, threadOf } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import { toCallAddress } from '../../protocol/addresses.ts'
-import type { Route } from '../router.ts'
+import type { Route, RouteRequest } from '../router.ts'
 import { parseObject } from './threads.ts'
 
 const mostDecisions = 1_000
@@ -22,6 +22,10 @@ const mostDecisions = 1_000
 export function toolCallRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, inFlight, reads } = context
   const { store } = holdfast
+  const decide = (request: RouteRequest, decisions: readonly ToolDecision[]) => {
+    const { ownerId } = request
+    return holdfast.decide({ threadId: threadOf(request), ownerId, by: ownerId, decisions })
+  }
   return [
     {
       method: 'GET',
@@ -45,10 +49,10 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { ownerId } = request
         inFlight.admit(ownerId)
-        const { id } = await findThread(context, request)
+        const id = threadOf(request)
         const callId = parseCallId(request.params['callId'])
         const found = await reads.gateOf(ownerId)(() => store.readCall(id, callId, 'bounded'))
-        if (found === null) throw notFound('call')
+        if (found?.ownerId !== ownerId) return refuseMissing(context, request)
         return toJsonResponse(context, ownerId, projectToolCall(found.call, found.turn, id))
       },
     },
@@ -56,11 +60,10 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads/:id/tool-calls/:callId/decision',
       async handle(request) {
-        const { id: threadId } = await findThread(context, request)
         const body = parseObject(await readJson(request.request, limits.bodyBytes))
         const callId = parseCallId(request.params['callId'])
-        const decisions = [parseDecision(callId, body)]
-        const [result] = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+        const [result] = await decide(request, [parseDecision(callId, body)])
+        if (result?.kind === 'not-found') return refuseMissing(context, request)
         const told = toDecisionJson(result as DecisionResult)
         if ('status' in told) return Response.json(told)
         const { status, code, message, details } = told.error
@@ -71,7 +74,6 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads/:id/decisions',
       async handle(request) {
-        const { id: threadId } = await findThread(context, request)
         const { decisions: list } = parseObject(await readJson(request.request, limits.bodyBytes))
         if (!Array.isArray(list) || list.length > mostDecisions) {
           throw badRequest(`"decisions" is a list of at most ${mostDecisions}.`)
@@ -80,7 +82,9 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
           const body = parseObject(entry)
           return parseDecision(parseCallId(body['callId']), body)
         })
-        const results = await holdfast.decide({ threadId, by: request.ownerId, decisions })
+        const results = await decide(request, decisions)
+        // None of them is there: the thread may not be either.
+        if (results.every(({ kind }) => kind === 'not-found')) await findThread(context, request)
         return Response.json({
           results: results.map((result, index) => {
             const told = toDecisionJson(result)
@@ -96,15 +100,17 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads/:id/tool-calls/:callId/resolve',
       async handle(request) {
-        const { id: threadId } = await findThread(context, request)
+        const { ownerId } = request
+        const threadId = threadOf(request)
         const body = parseObject(await readJson(request.request, limits.bodyBytes))
         const resolution = (['retry', 'done', 'skip'] as const).find(
           (word) => word === body['resolution'],
         )
         if (resolution === undefined) throw badRequest('"resolution" is retry, done or skip.')
         const callId = parseCallId(request.params['callId'])
-        const wanted = { threadId, toolCallId: callId, resolution, by: request.ownerId }
+        const wanted = { threadId, ownerId, toolCallId: callId, resolution, by: ownerId }
         const answer = await holdfast.resolve(withDefined(wanted, { result: body['result'] }))
+        if (answer.kind === 'not-found') return refuseMissing(context, request)
         if (answer.kind !== 'resolved') throw toResolveError(answer)
         return Response.json({ status: 'resolved', resolution })
       },
@@ -112,10 +118,16 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-function toResolveError(answer: Exclude<ResolveResult, { readonly kind: 'resolved' }>): ApiError {
+/** There is no such call of the caller's; the thread is asked for only to say which of the two is not there. */
+async function refuseMissing(context: ServerContext, request: RouteRequest): Promise<never> {
+  await findThread(context, request)
+  throw notFound('call')
+}
+
+function toResolveError(
+  answer: Exclude<ResolveResult, { readonly kind: 'resolved' | 'not-found' }>,
+): ApiError {
   switch (answer.kind) {
-    case 'not-found':
-      return notFound('call')
     case 'invalid-result':
       return new ApiError(
         422,

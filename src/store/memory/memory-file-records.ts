@@ -34,6 +34,7 @@ export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): M
       files.set(file.id, { ...file, state: 'uploading', reservedAt: file.at, record: null })
     },
     async finish(record, mostOwnerBytes) {
+      if (files.get(record.id)?.state !== 'uploading') return 'gone'
       if (bytesOf(record.ownerId) + record.bytes > mostOwnerBytes) return 'over-limit'
       change(record.id, { state: 'ready', record })
       return 'ready'
@@ -62,15 +63,16 @@ export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): M
       if (!hasThread(threadId)) return
       const named = uses.get(threadId) ?? new Set()
       uses.set(threadId, named)
-      for (const id of ids) named.add(id)
+      for (const id of ids) {
+        named.add(id)
+        change(id, { reservedAt: 0 })
+      }
     },
     async forget(ids) {
       for (const id of ids) if (files.get(id)?.state === 'removing') files.delete(id)
     },
     release(threadId) {
-      const named = uses.get(threadId)
       uses.delete(threadId)
-      for (const id of named ?? []) if (!isUsed(id)) change(id, { reservedAt: 0 })
     },
   }
 }

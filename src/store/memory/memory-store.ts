@@ -17,6 +17,7 @@ import { firstTitleGiver, passesFilter, toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
 import { createPathRows, type PathRow, walkPath } from '../version-path.ts'
 import { appendToMemory } from './memory-append.ts'
+import { createMemoryShareRecords } from './memory-share-records.ts'
 import { createMemorySearch } from './memory-search.ts'
 import {
   type MemoryMessage,
@@ -52,6 +53,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
   const files = createMemoryFileRecords((id) => threads.has(id))
+  const shares = createMemoryShareRecords(threads)
   let activity = 0
   let closed = false
 
@@ -139,6 +141,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       threads.delete(id)
       files.release(id)
+      shares.release(id)
       notifications.post([{ threadId: id, seq: 0 }])
       return { messages: stored.messages.length }
     },
@@ -312,6 +315,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     },
 
     search: createMemorySearch(threads),
+    shares,
 
     watch: (listener) => notifications.watch(listener),
 

@@ -62,8 +62,6 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     }
     if (seq !== null) await run(sql.setSeq, [threadId, seq])
     if (queue !== null) await run(sql.setQueue, [threadId, queue])
-    const [record] = await run<{ readonly found: string | null }>(sql.findRecord, [])
-    if (record?.found == null) for (const create of sql.createRecord) await run(create, [])
     await run(sql.record, [
       at,
       threadId,
@@ -222,18 +220,7 @@ function createAuditSql(schema: string) {
       calls: rowStatements(schema, 'calls', 'text'),
     },
 
-    // The record is made when there is first something to record, and goes with its thread.
-    findRecord: statement('find-record', `SELECT to_regclass('${schema}.repairs') AS found`),
-    createRecord: [
-      `CREATE TABLE ${schema}.repairs (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at bigint NOT NULL,
-        thread_id text COLLATE "C" NOT NULL, problem text NOT NULL, note text NOT NULL,
-        row_before text)`,
-      `CREATE FUNCTION ${schema}.forget_repairs() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN DELETE FROM ${schema}.repairs WHERE thread_id = OLD.id; RETURN NULL; END $$`,
-      `CREATE TRIGGER repairs_go_with_their_thread AFTER DELETE ON ${schema}.threads
-       FOR EACH ROW EXECUTE FUNCTION ${schema}.forget_repairs()`,
-    ].map((text, index) => statement(`create-record-${index}`, text)),
+    /** It goes with its thread: see the verb that deletes one. */
     record: statement(
       'record',
       `INSERT INTO ${schema}.repairs (at, thread_id, problem, note, row_before)

@@ -213,8 +213,8 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread, file_id FROM naming
              ON CONFLICT DO NOTHING)`,
           `kept AS (
-             UPDATE ${schema}.files AS f SET is_used = true FROM naming AS n
-             WHERE f.id = n.file_id AND NOT f.is_used)`,
+             UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
+             WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
         ]
       : []),
   ]

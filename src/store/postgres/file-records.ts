@@ -24,7 +24,7 @@ export function createPostgresFileRecords(
         if ((owner?.bytes ?? 0) + bytes > mostOwnerBytes) return 'over-limit'
         const name = filename === undefined ? null : toPlainText(filename)
         await runInside(sql.finish, [id, mediaType, bytes, sha256, name, width, height])
-        return 'ready'
+        return (await runInside<FileRow>(sql.read, [id])).length > 0 ? 'ready' : 'gone'
       }),
     read: async (id) => {
       const [row] = await run<FileRow>(sql.read, [id])
@@ -49,11 +49,14 @@ export function createPostgresFileRecords(
   }
 }
 
-/** What only this thread named is left over: it goes at the next look, however new it is. */
+/**
+ * What only this thread named is left over: it goes at the next look, however new it is, unless somebody has reserved it
+ * since. Another thread may name it in the same moment, and neither sees the other: `claimUnused` looks at the uses again.
+ */
 export const releaseFilesStatement = (schema: string): Statement => ({
   name: 'holdfast-release-files',
   text: `WITH gone AS (DELETE FROM ${schema}.file_uses WHERE thread_id = $1 RETURNING file_id)
-    UPDATE ${schema}.files AS f SET is_used = false, reserved_at = 0 FROM gone
+    UPDATE ${schema}.files AS f SET is_used = false FROM gone
     WHERE f.id = gone.file_id AND NOT EXISTS (
       SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id AND u.thread_id <> $1)`,
 })
@@ -93,17 +96,18 @@ export function createFileStatements(schema: string) {
     claimUnused: statement(
       'claim-unused-files',
       `UPDATE ${files} SET state = 'removing' WHERE id IN (
-         SELECT id FROM ${files} WHERE NOT is_used AND reserved_at < $1::bigint
-           AND ($3::text IS NULL OR owner_id = $3) LIMIT $2 FOR UPDATE SKIP LOCKED)
+         SELECT id FROM ${files} AS f WHERE NOT is_used AND reserved_at < $1::bigint
+           AND ($3::text IS NULL OR owner_id = $3)
+           AND NOT EXISTS (SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id) LIMIT $2 FOR UPDATE SKIP LOCKED)
        RETURNING id`,
     ),
     name: statement(
       'name-files',
-      `WITH used AS (
+      `WITH thread AS (SELECT id FROM ${schema}.threads WHERE id = $1), used AS (
          INSERT INTO ${schema}.file_uses (thread_id, file_id)
-         SELECT t.id, f.id FROM ${schema}.threads AS t, unnest($2::text[]) AS f(id) WHERE t.id = $1
-         ON CONFLICT DO NOTHING RETURNING file_id)
-       UPDATE ${files} SET is_used = true WHERE id IN (SELECT file_id FROM used)`,
+         SELECT t.id, f.id FROM thread AS t, unnest($2::text[]) AS f(id) ON CONFLICT DO NOTHING)
+       UPDATE ${files} SET is_used = true, reserved_at = 0
+       WHERE id = ANY ($2::text[]) AND EXISTS (SELECT FROM thread)`,
     ),
     forget: statement(
       'forget-files',

@@ -21,6 +21,7 @@ import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { createPostgresSearch } from './search-index.ts'
+import { createPostgresShareRecords } from './share-records.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
 
@@ -152,6 +153,7 @@ export function postgres(
     defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
     search: createPostgresSearch(database.run, quoted),
+    shares: createPostgresShareRecords(database, quoted),
     ...createLedgerReader(ledger),
 
     readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),

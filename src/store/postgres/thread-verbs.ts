@@ -28,6 +28,7 @@ import {
 } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
+import { deleteSharesStatement } from './share-records.ts'
 import { type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
 
@@ -179,10 +180,11 @@ export function createThreadStatements(schema: string) {
        SELECT count(*)::integer AS messages FROM gone`,
     ),
     deleteRows: [
-      ...['events', 'calls', 'search_threads', 'search_texts'].map((table) =>
+      ...['events', 'calls', 'search_threads', 'search_texts', 'repairs'].map((table) =>
         statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
       ),
       releaseFilesStatement(schema),
+      deleteSharesStatement(schema),
     ],
     requestStop: statement(
       'request-stop',

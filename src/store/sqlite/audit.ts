@@ -17,6 +17,8 @@ import {
   type StoredRow,
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
+import { createFairTurns } from './fair-turns.ts'
+import { nobody } from './ledger-sql.ts'
 import type { ThreadKey } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
@@ -151,9 +153,12 @@ function createSource(
     compare: (left, right) => left - right,
     open<Table extends keyof AuditTables<ThreadKey>>(table: Table, portion: number) {
       const rows = iterateRows(db, auditSql.scans[table], only)
+      const takeTurn = createFairTurns()
       return async () => {
+        await takeTurn()
         const found: unknown[] = []
-        while (found.length < portion) {
+        // Bodies may be large: a portion ends with its slice as well, but not before its first row, which would be the end.
+        while (found.length < portion && (found.length === 0 || takeTurn() === undefined)) {
           const next = rows.next()
           if (next.done === true) break
           found.push(table === 'threads' ? toThread(next.value as LeasedThread) : next.value)
@@ -208,8 +213,9 @@ function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
   for (const row of rows) yield toListedThread(row as ListedThreadRow)
 }
 
-/** `?` is the number of one thread, or null for all. Not `?1` twice: Node 22.13 cannot bind numbered ones. */
-const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)`
+/** `?` is the number of one thread, or null for all. Not what is being deleted (`remove-thread.ts`). Not `?1` twice: Node 22.13 cannot bind numbered ones. */
+const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)
+  AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id = ${nobody})`
 
 const auditSql = {
   scans: {
@@ -229,7 +235,7 @@ const auditSql = {
   },
   listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
     updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived
-    FROM threads ORDER BY thread`,
+    FROM threads WHERE owner_id <> ${nobody} ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,

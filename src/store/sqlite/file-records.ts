@@ -18,8 +18,8 @@ export function createSqliteFileRecords({
         const { filename = null, width = null, height = null } = file
         const has = ownerFileBytes.get(ownerId)?.bytes ?? 0
         if (has + bytes > mostOwnerBytes) return 'over-limit'
-        finishFile.run({ id, mediaType, bytes, sha256, filename, width, height })
-        return 'ready'
+        const row = { id, mediaType, bytes, sha256, filename, width, height }
+        return Number(finishFile.run(row).changes) > 0 ? 'ready' : 'gone'
       }),
     read: (id) =>
       read(({ readFile }) => {

@@ -16,9 +16,11 @@ export const fileSql = {
     RETURNING id`,
   forgetFile: "DELETE FROM files WHERE id = ? AND state = 'removing'",
   useFile: 'INSERT INTO file_uses (thread, file_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  markFileUsed: 'UPDATE files SET is_used = 1 WHERE id = ? AND is_used = 0',
-  // What only this thread named is left over: it goes at the next look, however new it is.
-  releaseFiles: `UPDATE files SET is_used = 0, reserved_at = 0
+  markFileUsed: `UPDATE files SET is_used = 1, reserved_at = 0
+    WHERE id = ? AND (is_used = 0 OR reserved_at > 0)`,
+  // What only this thread named is left over: it goes at the next look, however new it is, unless somebody has reserved
+  // it since it was named.
+  releaseFiles: `UPDATE files SET is_used = 0
     WHERE id IN (SELECT file_id FROM file_uses WHERE thread = :thread)
       AND NOT EXISTS (SELECT 1 FROM file_uses u WHERE u.file_id = files.id AND u.thread <> :thread)`,
   deleteFileUses: 'DELETE FROM file_uses WHERE thread = ?',

@@ -10,21 +10,9 @@ import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
 import { prepareSearchStatements } from './search-index.ts'
+import type { NamedParams, Statement } from './prepared-statement.ts'
+import { prepareShareStatements } from './share-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
-
-/** A prepared statement with the types of what goes in and comes out. */
-export interface Statement<Params extends readonly SQLInputValue[] | NamedParams, Row> {
-  get(...params: ArgumentsOf<Params>): Row | undefined
-  all(...params: ArgumentsOf<Params>): readonly Row[]
-  /** Reads no more rows than are asked for. */
-  iterate(...params: ArgumentsOf<Params>): Iterable<Row>
-  run(...params: ArgumentsOf<Params>): {
-    readonly changes: number | bigint
-    readonly lastInsertRowid: number | bigint
-  }
-}
-type NamedParams = Readonly<Record<string, SQLInputValue>>
-type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
 
 type InThread = [thread: ThreadKey]
 type AtPlace = [thread: ThreadKey, seq: Seq]
@@ -41,6 +29,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
 
   return {
     search: prepareSearchStatements(db),
+    shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
     readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
@@ -78,9 +67,13 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       titleNote: string | null
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
-    deleteMessages: prepare<InThread>(sql.deleteMessages),
-    deleteEvents: prepare<InThread>(sql.deleteEvents),
-    deleteCalls: prepare<InThread>(sql.deleteCalls),
+    insertHidden: prepare<{ thread: ThreadKey; id: string; counter: number }>(sql.insertHidden),
+    findHidden: prepare<[], { thread: ThreadKey }>(sql.findHidden),
+    countMessages: prepare<InThread, { count: number }>(sql.countMessages),
+    deleteSomeMessages: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeMessages),
+    deleteSomeEvents: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeEvents),
+    deleteSomeCalls: prepare<InThread>(sql.deleteSomeCalls),
+    deleteHidden: prepare<InThread>(sql.deleteHidden),
     deleteMessagesFrom: prepare<[...InThread, Seq]>(sql.deleteMessagesFrom),
     deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
     deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
+import { nobody } from './ledger-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchQuery, UnreadThread } from '../search.ts'
 
 /** The number of a thread in this database. */
@@ -23,10 +24,10 @@ export function prepareSearchStatements(db: DatabaseSync) {
     deleteState: db.prepare('DELETE FROM search_threads WHERE thread = ?'),
     addOwner: db.prepare('INSERT INTO search_owners (id) VALUES (?) ON CONFLICT DO NOTHING'),
     readOwner: db.prepare('SELECT owner FROM search_owners WHERE id = ?'),
-    readTexts: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ?'),
+    readTexts: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? LIMIT ? + 0'),
+    deleteText: db.prepare('DELETE FROM search_texts WHERE id = ?'),
     readText: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? AND seq = ?'),
     deleteWord: db.prepare('DELETE FROM search_words WHERE owner = ? AND word = ? AND text = ?'),
-    deleteTexts: db.prepare('DELETE FROM search_texts WHERE thread = ?'),
     // The last text of an owner takes with it the row that named them.
     deleteOwners: db.prepare(`DELETE FROM search_owners WHERE owner = ?
       AND NOT EXISTS (SELECT 1 FROM search_texts t WHERE t.owner = search_owners.owner)`),
@@ -69,15 +70,22 @@ interface TextRow {
   readonly words: string
 }
 
-/** All of a thread that is deleted, in its transaction. */
-export function deleteThreadTexts(search: SearchStatements, thread: ThreadKey): void {
-  const texts = search.readTexts.all(thread) as unknown as readonly TextRow[]
-  for (const text of texts) deleteWords(search, text)
-  search.deleteTexts.run(thread)
-  search.deleteState.run(thread)
-  const [text] = texts
-  if (text !== undefined) search.deleteOwners.run(text.owner)
+const textsAtOnce = 5
+
+/** Some of the texts of a thread that is deleted, and how many. */
+export function deleteSomeTexts(search: SearchStatements, thread: ThreadKey): number {
+  const texts = search.readTexts.all(thread, textsAtOnce) as unknown as readonly TextRow[]
+  for (const text of texts) {
+    deleteWords(search, text)
+    search.deleteText.run(text.id)
+    search.deleteOwners.run(text.owner)
+  }
+  return texts.length
 }
+
+/** How far its texts were read, once it has none. */
+export const deleteTextState = (search: SearchStatements, thread: ThreadKey): void =>
+  void search.deleteState.run(thread)
 
 /** By their keys: an index of words by text would cost as much as the words. */
 function deleteWords(search: SearchStatements, { id, owner, words }: TextRow): void {
@@ -99,7 +107,7 @@ function addTexts(search: SearchStatements, indexed: IndexedTexts): void {
   const { thread } = state
   const isOther = state.of !== incarnation
   if (from !== (isOther ? -1 : state.seq)) return
-  if (isOther) deleteThreadTexts(search, thread)
+  if (isOther) while (deleteSomeTexts(search, thread) > 0);
   search.addOwner.run(state.ownerId)
   const { owner } = search.readOwner.get(state.ownerId) as { readonly owner: number }
   const added: [string, number][] = []
@@ -151,7 +159,7 @@ function findTexts(search: SearchStatements, query: SearchQuery): readonly Searc
       `SELECT s.id, s.at, s.seq, t.id AS threadId, t.title, m.message_id AS messageId, m.role
        FROM ${source} JOIN threads t ON t.thread = s.thread
        LEFT JOIN messages m ON m.thread = s.thread AND m.seq = s.seq AND m.retired_seq IS NULL
-       WHERE s.owner = ?1 AND (s.at, s.id) < (?4, ?5)
+       WHERE s.owner = ?1 AND t.owner_id <> ${nobody} AND (s.at, s.id) < (?4, ?5)
          AND (s.seq = 0 OR m.seq IS NOT NULL)
          ${patterns.map((_, index) => `AND instr(s.words, ?${index + 7}) > 0`).join(' ')}
        ORDER BY s.at DESC, s.id DESC LIMIT ?6 + 0`,

@@ -22,11 +22,14 @@ import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
+import { createFairTurns } from './fair-turns.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
-import { createSqliteSearch, deleteThreadTexts } from './search-index.ts'
+import { hideThread, removeHidden } from './remove-thread.ts'
+import { createSqliteSearch } from './search-index.ts'
+import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -68,10 +71,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const notifications = createLocalNotifier()
   const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
+  const takeTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
   /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */
   const patiently = async <Result>(work: () => Result): Promise<Result> => {
+    let turn = takeTurn()
+    // Many may wait for one turn, and the first of them may use all of it.
+    for (; turn !== undefined; turn = takeTurn()) await turn
     const begun = performance.now()
     for (;;) {
       try {
@@ -84,6 +91,9 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   }
   const read: AsyncConnection['read'] = (work) => patiently(() => connection.read(work))
   const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
+
+  // What a process left that died while it deleted: looked for once, and told to nobody if it has to wait for another time.
+  void removeHidden({ read, write }).catch(() => undefined)
 
   const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> =>
     write((statements) => {
@@ -155,17 +165,12 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const deleted = await write((statements) => {
         const thread = statements.readKey.get(id)?.thread
         if (thread === undefined) return null
-        statements.raiseCounter.run(createCounter(statements)())
-        statements.deleteThread.run(thread)
-        const messages = Number(statements.deleteMessages.run(thread).changes)
-        statements.deleteEvents.run(thread)
-        statements.deleteCalls.run(thread)
-        statements.releaseFiles.run({ thread })
-        statements.deleteFileUses.run(thread)
-        deleteThreadTexts(statements.search, thread)
-        return { messages }
+        deleteThreadShares(statements.shares, id)
+        return { messages: hideThread(statements, thread, createCounter(statements)()) }
       })
-      if (deleted !== null) notifications.post([{ threadId: id, seq: 0 }])
+      if (deleted === null) return null
+      notifications.post([{ threadId: id, seq: 0 }])
+      await removeHidden({ read, write })
       return deleted
     },
 
@@ -206,6 +211,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     search: createSqliteSearch({ read, write }),
+    shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
     async requestStop(threadId, only) {

@@ -1,6 +1,7 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { Cluster } from './cluster.ts'
 import { decide, findWaiting, addToolOutput, randomDecision, resolve } from './decision-actions.ts'
+import { collectFiles, deleteFork, uploadFile } from './file-actions.ts'
 import { type MessageActions, stop } from './message-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { forkThread, showVersion } from './version-actions.ts'
@@ -18,6 +19,9 @@ export function performRandomAction(cluster: Cluster, messageActions: MessageAct
     [1.5, () => messageActions.regenerate(threadId, process)],
     [2, () => showVersion(cluster, threadId, process)],
     [0.7, () => forkThread(cluster, threadId, process)],
+    [2, () => uploadFile(cluster, process)],
+    [1, () => collectFiles(cluster, process)],
+    [cluster.forks.size > 0 ? 1 : 0, () => deleteFork(cluster, process)],
     [2, () => messageActions.continue(threadId, process)],
     [2, () => stop(cluster, threadId, process)],
     [3, () => messageActions.changeQueue(threadId, process)],

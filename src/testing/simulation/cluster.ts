@@ -11,6 +11,7 @@ import {
   withoutFaults,
   type FaultProfile,
 } from './fault-injecting-store.ts'
+import { createSimulatedFiles, type SimulatedFiles } from './file-actions.ts'
 import { createObserver } from './observer.ts'
 import type { Report, Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -24,6 +25,11 @@ export interface Cluster {
   readonly profile: FaultProfile
   readonly store: Store
   readonly threads: readonly ThreadId[]
+  /** Those that were made of them and not deleted. */
+  readonly forks: Set<ThreadId>
+  readonly fileStore: SimulatedFiles
+  /** The addresses of all files that were uploaded. */
+  readonly uploads: string[]
   readonly processes: readonly SimulatedProcess[]
   readonly viewers: readonly Viewer[]
   readonly requests: Requests
@@ -61,6 +67,7 @@ export async function createCluster(parts: ClusterParts): Promise<Cluster> {
   const processes: SimulatedProcess[] = []
   const viewers: Viewer[] = []
   const ids = new Map<string, number>()
+  const fileStore = createSimulatedFiles()
   let isQuiescing = false
   let isBroken = false
 
@@ -82,6 +89,9 @@ export async function createCluster(parts: ClusterParts): Promise<Cluster> {
     profile,
     store,
     threads,
+    forks: new Set(),
+    fileStore,
+    uploads: [],
     processes,
     viewers,
     requests: createRequests(scheduler, report),
@@ -108,13 +118,16 @@ export async function createCluster(parts: ClusterParts): Promise<Cluster> {
         count,
         profile: () => (isQuiescing ? withoutFaults(profile) : profile),
         kill: (how) => cluster.kill(process, how),
+        fileStore,
         observe: (appends, results) => observer.committed(name, appends, results),
-        onStopRequested: (threadId) => observer.oracleOf(threadId).stopRequested(),
+        onStopRequested(threadId) {
+          if (threads.includes(threadId)) observer.oracleOf(threadId).stopRequested()
+        },
         onFault: () => observer.faulted(name),
       })
       const process = createProcess({
         name,
-        store: ownStore,
+        ...ownStore,
         random,
         scheduler,
         profile,

@@ -1,6 +1,8 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { FileStore } from '../../files/file-store.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
+import type { FileRecords } from '../../store/file-records.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, ChangeNotification, Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
@@ -78,10 +80,17 @@ export const withoutFaults = (profile: FaultProfile): FaultProfile => ({
   lostNotification: 0,
 })
 
+/** One process's connections: to the database, and to where the bytes of files are. */
+export interface FaultInjectingStores {
+  readonly store: Store
+  readonly fileStore: FileStore
+}
+
 export interface FaultInjectingStoreParts {
   /** The process that this connection to the database belongs to. */
   readonly owner: string
   readonly store: Store
+  readonly fileStore: FileStore
   readonly random: Random
   readonly scheduler: Scheduler
   readonly profile: () => FaultProfile
@@ -99,7 +108,7 @@ type Fault = 'none' | 'fail-before' | 'fail-after' | 'die-before' | 'die-after'
  * The store as one process sees it. Each call is executed at one virtual moment and answered at another; it may
  * fail before or after it was executed, and the process may die before or after it.
  */
-export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Store {
+export function createFaultInjectingStore(parts: FaultInjectingStoreParts): FaultInjectingStores {
   const { owner, store, random, scheduler, profile, count } = parts
 
   const latencyMs = () =>
@@ -172,7 +181,7 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     scheduler.schedule(owner, 'notification again', random.int(200), () => listener(notification))
   }
 
-  return {
+  const faultInjecting: Store = {
     kind: store.kind,
     createThread: (thread) => call('create thread', () => store.createThread(thread)),
     readThread: (id) => call('read thread', () => store.readThread(id)),
@@ -223,8 +232,35 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Stor
     watch: (listener, followed) =>
       store.watch((notification) => deliver(listener, notification), followed),
     close: async () => {},
+    ...(store.files === undefined ? {} : { files: wrapRecords(store.files, call) }),
   }
+  return { store: faultInjecting, fileStore: wrapFiles(parts.fileStore, call) }
 }
+
+type Call = <Answer>(
+  verb: string,
+  work: () => Promise<Answer>,
+  isWrite?: boolean,
+  carriesEvents?: boolean,
+) => Promise<Answer>
+
+const wrapRecords = (files: FileRecords, call: Call): FileRecords => ({
+  begin: (file) => call('begin file', () => files.begin(file), true),
+  finish: (file, most) => call('finish file', () => files.finish(file, most), true),
+  read: (id) => call('read file', () => files.read(id)),
+  reserve: (...asked) => call('reserve files', () => files.reserve(...asked), true),
+  ownerBytes: (ownerId) => call('owner bytes', () => files.ownerBytes(ownerId)),
+  claimUnused: (query) => call('claim unused', () => files.claimUnused(query), true),
+  name: (...asked) => call('name files', () => files.name(...asked), true),
+  forget: (ids) => call('forget files', () => files.forget(ids), true),
+})
+
+const wrapFiles = (files: FileStore, call: Call): FileStore => ({
+  kind: files.kind,
+  write: (id, content, about) => call('write bytes', () => files.write(id, content, about), true),
+  read: (id, range) => call('read bytes', () => files.read(id, range)),
+  remove: (id) => call('remove bytes', () => files.remove(id), true),
+})
 
 function describe({ events, lease, threadId, expectedSeq }: Append): string {
   const types = events.map((event) =>

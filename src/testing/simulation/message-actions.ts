@@ -2,6 +2,7 @@ import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts
 import type { SendRequest, SendResult } from '../../engine/send.ts'
 import { userText } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
+import { someFile } from './file-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
 /** What users do with messages. Remembers which were accepted, so that `checkEnd` can look for them. */
@@ -33,17 +34,29 @@ export function createMessageActions(cluster: Cluster): MessageActions {
             JSON.stringify(event.parts).includes(userText(id))),
       )
 
+  /** It waits as its sender said. */
+  const checkMode = ({ threadId, message: { id }, whenBusy }: SendRequest) => {
+    if (whenBusy !== 'interrupt') return
+    const isInterrupt = cluster
+      .oracleOf(threadId)
+      .events.some(
+        (event) =>
+          event.type === 'input-queued' && event.input.id === id && event.input.mode === whenBusy,
+      )
+    if (!isInterrupt) report('IN4', `${id} was to interrupt, and waits behind the others`)
+  }
+
   const submit = (process: SimulatedProcess, request: SendRequest) => {
     const { threadId, message } = request
     const attempts = tried.get(threadId) ?? []
     tried.set(threadId, [...attempts, message.id])
-    const isFirst = !attempts.includes(message.id)
+    const isOnly = () => tried.get(threadId)?.filter((id) => id === message.id).length === 1
     const replaces = request.replaces === undefined ? '' : ` for ${request.replaces}`
     requests.submit<SendResult>({
       process: process.name,
       label: `send ${message.id}${replaces} to ${threadId}`,
       send: () => process.holdfast.send(request),
-      faults: ['message-not-found', 'queue-full', 'conflict'],
+      faults: ['message-not-found', 'queue-full', 'conflict', 'file-not-found'],
       onAnswer(answer) {
         switch (answer.kind) {
           case 'started':
@@ -53,16 +66,16 @@ export function createMessageActions(cluster: Cluster): MessageActions {
           case 'steering':
             if (answer.kind === 'joined' || answer.kind === 'repeated') count('message-repeated')
             if (!isStored(threadId, message.id)) report('LG6', `${message.id} was not stored`)
+            if (isOnly() && answer.kind === 'queued') checkMode(request)
+            if (message.parts.length > 1) count('file-sent')
             accepted.set(threadId, (accepted.get(threadId) ?? new Set()).add(message.id))
             return
-          case 'run-active': {
+          case 'run-active':
             count('message-refused')
-            const again = tried.get(threadId)?.filter((id) => id === message.id).length ?? 0
-            if (isFirst && again === 1 && isStored(threadId, message.id)) {
+            if (isOnly() && isStored(threadId, message.id)) {
               report('RS5', `${message.id} was refused and stored all the same`)
             }
             return
-          }
           default:
             report('LG6', `${message.id}: ${answer.kind}`)
         }
@@ -70,10 +83,14 @@ export function createMessageActions(cluster: Cluster): MessageActions {
     })
   }
 
-  const messageOf = (id: MessageId): SendRequest['message'] => ({
-    id,
-    parts: [{ type: 'text', text: userText(id) }],
-  })
+  const contents = new Map<MessageId, SendRequest['message']['parts']>()
+  /** Under one id always the same content: whoever sends it again has changed nothing. */
+  const messageOf = (id: MessageId): SendRequest['message'] => {
+    const text = { type: 'text', text: userText(id) } as const
+    const parts = contents.get(id) ?? [text, ...someFile(cluster)]
+    contents.set(id, parts)
+    return { id, parts }
+  }
   const shownTo = (threadId: ThreadId) => cluster.oracleOf(threadId).view.messages
 
   return {
@@ -98,11 +115,12 @@ export function createMessageActions(cluster: Cluster): MessageActions {
         [`release ${threadId}`, () => queues.release(threadId)],
         [`release ${threadId}`, () => queues.release(threadId)],
       ] as const)
-      requests.submit<unknown>({
+      requests.submit<boolean>({
         process: process.name,
         label,
-        send,
-        faults: ['input-taken', 'message-not-found', 'bad-request'],
+        // Not what it answers: the address of a file differs in every run, and traces must not.
+        send: async () => (await send()) !== null,
+        faults: ['input-taken', 'message-not-found', 'bad-request', 'file-not-found'],
         onAnswer: () => count('queue-changed'),
       })
     },

@@ -12,6 +12,7 @@ import type { CallId, MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message, Part, Turn } from '../../core/message.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult } from '../../store/store.ts'
+import { checkJoin, checkQueue } from './check-queue.ts'
 
 /** A rule that was seen broken. */
 export interface Violation {
@@ -132,8 +133,12 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     for (const [id, run] of touched) {
       const before = turns.get(id)
       const first = run[0] as TurnEvent
-      const after = foldTurn(before ?? emptyTurn(id, first.seq, first.at), run)
-      turns.set(id, after)
+      const start = before ?? emptyTurn(id, first.seq, first.at)
+      for (const [index, event] of run.entries()) {
+        if (event.type !== 'input-joined') continue
+        checkJoin(foldTurn(start, run.slice(0, index)), event.messageId, report)
+      }
+      turns.set(id, foldTurn(start, run))
     }
     const before = view
     const { outdatedAt: _, ...folded } = options.fold(
@@ -149,6 +154,7 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     view = shown.length === 0 ? folded : { ...folded, messages }
     views.set(view.seq, view)
     checkProgress(before, fresh, resolved)
+    checkQueue(before, fresh, view, report)
   }
 
   /** A turn may have ended in the commit that hid it. */

@@ -2,6 +2,7 @@ import { isOpenCall } from '../../core/call.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { someProcess } from './actions.ts'
+import { checkAnsweredOnce } from './check-queue.ts'
 import { checkPages, findDifference } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import { addToolOutput, decide, isWaiting, resolve } from './decision-actions.ts'
@@ -102,9 +103,8 @@ async function checkThread(
     const isWaiting = queue.some((input) => input.id === id)
     const isKnown = isShown || isWaiting || joined.has(id) || withdrawn.has(id) || retired.has(id)
     if (!isKnown) report('LG6', `${id} is gone`)
-    if ((isShown || isWaiting) && joined.has(id)) report('IN2', `${id} is answered twice`)
   }
-  for (const { id, held } of queue) if (!held) report('IN2', `${id} waits for nobody`)
+  checkAnsweredOnce(events, queue, report)
   const stored = await store.readThread(threadId)
   if (JSON.stringify(stored?.queue) !== JSON.stringify(queue)) {
     report('IN2', `the queue of ${threadId} is not the fold of its events`)

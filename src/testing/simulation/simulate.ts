@@ -8,6 +8,7 @@ import { checkEnd, quiesce } from './quiesce.ts'
 import { createCluster, type Cluster } from './cluster.ts'
 import { createCoverageCounter, type Coverage } from './coverage.ts'
 import { randomFaultProfile } from './fault-injecting-store.ts'
+import { checkFiles } from './file-actions.ts'
 import { createMessageActions } from './message-actions.ts'
 import type { Violation } from './oracle.ts'
 import { createScheduler, withExactMoments } from './scheduler.ts'
@@ -122,6 +123,7 @@ async function runActions(cluster: Cluster): Promise<void> {
   for (const threadId of cluster.threads) messageActions.send(threadId, someProcess(cluster))
   await quiesce(cluster)
   await checkEnd(cluster, messageActions)
+  if (!cluster.isBroken) await checkFiles(cluster, someProcess(cluster))
 }
 
 function restart(cluster: Cluster): void {

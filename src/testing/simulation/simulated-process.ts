@@ -3,6 +3,7 @@ import { type Clock, wait } from '../../engine/clock.ts'
 import type { Holdfast } from '../../engine/create-holdfast.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
 import type { LifecycleEvent } from '../../engine/hooks.ts'
+import type { FileStore } from '../../files/file-store.ts'
 import type { Store } from '../../store/store.ts'
 import { carryOnBeginning } from '../../views/carry-on-words.ts'
 import type { Random } from '../random.ts'
@@ -13,6 +14,7 @@ import {
   type ScriptPart,
 } from '../scripted-model.ts'
 import type { CoverageKind } from './coverage.ts'
+import { unusedMs } from './file-actions.ts'
 import type { FaultProfile } from './fault-injecting-store.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createTools, toolNames, toolPolicies, type ToolWatch } from './simulated-tools.ts'
@@ -27,6 +29,7 @@ export interface SimulatedProcess {
 export interface ProcessParts {
   readonly name: string
   readonly store: Store
+  readonly fileStore: FileStore
   readonly random: Random
   readonly scheduler: Scheduler
   readonly profile: FaultProfile
@@ -63,6 +66,7 @@ export function createProcess(parts: ProcessParts): SimulatedProcess {
   const holdfast = parts.create({
     ...parts.profile.options,
     store,
+    files: { store: parts.fileStore, keepUnusedMs: unusedMs },
     clock,
     hooks,
     holder: name,

@@ -58,6 +58,7 @@ export function forkThread(cluster: Cluster, threadId: ThreadId, process: Simula
       const { id } = answer
       if (id === undefined) return
       cluster.count('fork')
+      cluster.forks.add(id)
       if (answer.from !== threadId) report('VR4', `${id} does not say where it came from`)
       void checkFork(store, id, oracle, from).then((difference) => {
         if (difference !== undefined) report('VR4', `the fork ${id} ${difference}`)

@@ -82,6 +82,22 @@ export const fileRules: readonly StoreRule[] = [
       }),
   },
   {
+    id: 'FL1',
+    claim: 'says so when a file was collected before all of it had come',
+    check: ({ open }) =>
+      withFiles(open, async (files) => {
+        const [claimed, forgotten] = ['1', '2'].map((digit) => fileOf(digit))
+        assert.ok(claimed && forgotten)
+        for (const { id } of [claimed, forgotten]) await files.begin({ id, ownerId: ana, at })
+        await files.claimUnused(later)
+        await files.forget([forgotten.id])
+        assert.equal(await files.finish(claimed, most), 'gone')
+        assert.equal(await files.finish(forgotten, most), 'gone')
+        assert.equal(await files.read(claimed.id), null)
+        assert.deepEqual(await files.claimUnused(later), [claimed.id])
+      }),
+  },
+  {
     id: 'FL2',
     claim: 'collects what nothing names and nobody has reserved, and never what a message names',
     check: ({ open }) =>
@@ -126,6 +142,26 @@ export const fileRules: readonly StoreRule[] = [
         await store.deleteThread(other)
         assert.deepEqual(await files.claimUnused({ ...never, ownerId: ben }), [])
         assert.deepEqual(await files.claimUnused({ ...never, ownerId: ana }), [shared.id])
+      }),
+  },
+  {
+    id: 'FL2',
+    claim: 'keeps what is reserved when the thread that named it is deleted',
+    check: ({ open }) =>
+      withFiles(open, async (files, store) => {
+        const file = await add(files, fileOf('1'))
+        await createThread(store)
+        await files.reserve([file.id], ana, at)
+        await append(store, [naming('m', file.id)])
+        // Somebody is about to name it elsewhere.
+        await files.reserve([file.id], ana, at + 1_000)
+        await store.deleteThread(parseThreadId('thread'))
+        assert.deepEqual(await files.claimUnused(later), [])
+        const other = await createThread(store, parseThreadId('other'))
+        await append(store, [naming('m', file.id)], { threadId: other })
+        assert.deepEqual(await files.read(file.id), file)
+        await store.deleteThread(other)
+        assert.deepEqual(await files.claimUnused({ before: 1, limit: 10 }), [file.id])
       }),
   },
   {

@@ -21,7 +21,10 @@ export type ChoiceField = {
  * What can be shown of a JSON Schema of choices: the model where there is more than one, a switch for a boolean, a select for a
  * list of words. What else the schema has is for the host's own controls.
  */
-export function toChoiceFields({ models, choices }: AgentInfo): readonly ChoiceField[] {
+export function toChoiceFields({
+  models,
+  choices,
+}: Pick<AgentInfo, 'models' | 'choices'>): readonly ChoiceField[] {
   const properties = isJsonObject(choices?.['properties']) ? choices['properties'] : {}
   return Object.entries(properties).flatMap(([name, schema]): readonly ChoiceField[] => {
     if (!isJsonObject(schema)) return []

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { Turn } from '../../core/message.ts'
 import { ActionError } from '../action-error.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -6,11 +7,12 @@ import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
+import { FeedbackButtons } from './feedback-buttons.tsx'
 import { ForkButton } from './fork-button.tsx'
 import { readEffects } from './lasting-effects.ts'
 
 interface TurnActionsProps {
-  readonly messageId: string
+  readonly turn: Turn
   readonly answer: string
   readonly isLast: boolean
   /** Told which calls stay done that are no longer shown (VR3). */
@@ -18,9 +20,10 @@ interface TurnActionsProps {
 }
 
 export function TurnActions(props: TurnActionsProps): ReactNode {
-  const { messageId, answer, isLast, onEffects } = props
+  const { turn, answer, isLast, onEffects } = props
+  const { id: messageId } = turn
   const strings = useStrings()
-  const { client } = useCurrentThread()
+  const { client, isReadOnly = false } = useCurrentThread()
   const actions = useCallActions()
   const { isBusy, error, run } = useAction()
   const regenerate = async () => {
@@ -32,7 +35,7 @@ export function TurnActions(props: TurnActionsProps): ReactNode {
   return (
     <div className="hf-message-actions" data-last={isLast}>
       <CopyButton text={() => answer} label={strings.copy} />
-      {isLast && (
+      {isLast && !isReadOnly && (
         <button
           type="button"
           className="hf-quiet"
@@ -44,6 +47,7 @@ export function TurnActions(props: TurnActionsProps): ReactNode {
         </button>
       )}
       <ForkButton messageId={messageId} />
+      {!isReadOnly && <FeedbackButtons turn={turn} />}
       <ActionError error={error} />
     </div>
   )

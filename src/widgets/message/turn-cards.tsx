@@ -48,14 +48,13 @@ function useActionsOf(isLast: boolean): CallActions {
 
 /**
  * Tools without a card of their own are rows of the widget, unless a person is or was asked, or what they
- * gave is code that somebody wants to read.
+ * gave is code that somebody wants to read. While the arguments come, only what draws them is shown (FK6).
  */
-const showsCard = (call: Call, cards: CardRegistry): boolean =>
-  call.state !== 'streaming' &&
-  (cardOf(cards, call.name) !== undefined ||
-    needsPerson(call) ||
-    call.approval === 'required' ||
-    gaveCode(call))
+function showsCard(call: Call, cards: CardRegistry): boolean {
+  const entry = cardOf(cards, call.name)
+  if (call.state === 'streaming') return entry?.drawsInput === true
+  return entry !== undefined || needsPerson(call) || call.approval === 'required' || gaveCode(call)
+}
 
 const gaveCode = (call: Call): boolean =>
   call.state === 'succeeded' &&

@@ -15,7 +15,7 @@ interface TurnEndingNoteProps {
 /** Of a turn that did not end as it should: what happened, and what can be done about it. */
 export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProps): ReactNode {
   const strings = useStrings()
-  const { client } = useCurrentThread()
+  const { client, isReadOnly = false } = useCurrentThread()
   const { isBusy, error, run } = useAction()
   const words = strings.ending(ending)
   if (words === null) return null
@@ -28,7 +28,7 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
     >
       <Icon name={ending.kind === 'stopped' ? 'stop' : 'warning'} />
       <span dir="auto">{error ?? words}</span>
-      {isLast && canContinue && (
+      {isLast && canContinue && !isReadOnly && (
         <button
           type="button"
           className="hf-button hf-button-strong"
@@ -38,7 +38,7 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
           {strings.continue}
         </button>
       )}
-      {isLast && !canContinue && (
+      {isLast && !canContinue && !isReadOnly && (
         <button
           type="button"
           className="hf-button"

@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import { answerOf } from '../../views/commentary.ts'
 import { useStrings } from '../strings-context.tsx'
+import { useCurrentThread } from '../thread-context.ts'
 import { TurnActions } from './turn-actions.tsx'
 import { TurnBody, type TurnBodyProps } from './turn-body.tsx'
 import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
@@ -11,6 +12,7 @@ import { TurnModel } from './turn-model.tsx'
 /** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
   const strings = useStrings()
+  const { isReadOnly = false } = useCurrentThread()
   const { progress } = turn
   const [effects, setEffects] = useEffectNames(versionKeyOf(turn))
   return (
@@ -26,13 +28,8 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps):
       {progress.status === 'ended' && (
         <>
           <TurnEndingNote messageId={turn.id} ending={progress.ending} isLast={isLast} />
-          <TurnActions
-            messageId={turn.id}
-            answer={answerOf(turn)}
-            isLast={isLast}
-            onEffects={setEffects}
-          />
-          <TurnModel turn={turn} />
+          <TurnActions turn={turn} answer={answerOf(turn)} isLast={isLast} onEffects={setEffects} />
+          {!isReadOnly && <TurnModel turn={turn} />}
         </>
       )}
       <VersionSwitch message={turn} onEffects={setEffects} />

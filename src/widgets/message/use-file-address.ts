@@ -1,6 +1,7 @@
 import { useContext, useEffect, useState } from 'react'
 import { rootOf } from '../../client/api.ts'
 import { fileIdOf } from '../../core/file.ts'
+import { isSharedFile } from '../../core/share.ts'
 import { ClientsContext } from '../../react/holdfast-provider.tsx'
 
 /**
@@ -31,7 +32,10 @@ export function useFileAddress(url: string): string | undefined {
       if (address !== undefined) URL.revokeObjectURL(address)
     }
   }, [api, needsHeaders, url])
-  if (!isOurs || api === undefined) return url
+  if (api === undefined) return url
+  // Through a link nobody is asked who they are, and its address has the base path.
+  if (isSharedFile(url)) return `${rootOf({ baseUrl: api.baseUrl ?? '' })}${url}`
+  if (!isOurs) return url
   if (needsHeaders) return loaded?.url === url ? loaded.address : undefined
   return toAddress(api, url)
 }

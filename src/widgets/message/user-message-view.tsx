@@ -5,6 +5,7 @@ import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
+import { useCurrentThread } from '../thread-context.ts'
 import { FileView } from './file-view.tsx'
 import { ForkButton } from './fork-button.tsx'
 import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
@@ -26,6 +27,7 @@ export const UserMessageView = memo(function UserMessageView(
 ): ReactNode {
   const { id, parts, pending, message } = props
   const strings = useStrings()
+  const { isReadOnly = false } = useCurrentThread()
   const [isEditing, setEditing] = usePersistentUiState(`editing ${id}`, false)
   const [effects, setEffects] = useEffectNames(message === undefined ? id : versionKeyOf(message))
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
@@ -53,10 +55,12 @@ export const UserMessageView = memo(function UserMessageView(
       {pending === undefined ? (
         <div className="hf-message-actions">
           <CopyButton text={() => text} label={strings.copy} />
-          <button type="button" className="hf-quiet" onClick={() => setEditing(true)}>
-            <Icon name="pencil" />
-            {strings.edit}
-          </button>
+          {!isReadOnly && (
+            <button type="button" className="hf-quiet" onClick={() => setEditing(true)}>
+              <Icon name="pencil" />
+              {strings.edit}
+            </button>
+          )}
           <ForkButton messageId={id} />
         </div>
       ) : (

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { QueuedInput } from '../../core/queued-input.ts'
 import { userFilesOf, userTextOf } from '../../views/user-content.ts'
 import { ActionError } from '../action-error.tsx'
@@ -8,6 +8,8 @@ import { useAction } from '../use-action.ts'
 
 interface QueueItemProps {
   readonly input: QueuedInput
+  /** Its place in the queue, from 0. */
+  readonly place: number
   readonly edit: (text: string) => Promise<void>
   /** Undefined: it is the first. */
   readonly moveUp: (() => Promise<void>) | undefined
@@ -18,10 +20,16 @@ interface QueueItemProps {
 
 /** One input that waits: its words, and what can be done with it. */
 export function QueueItem(props: QueueItemProps): ReactNode {
-  const { input, edit, moveUp, moveDown, withdraw } = props
+  const { input, place, edit, moveUp, moveDown, withdraw } = props
   const strings = useStrings()
   const { isBusy, error, run } = useAction()
   const [isEditing, setEditing] = useState(false)
+  const pressed = useRef<HTMLButtonElement>(null)
+  // A row that is put elsewhere in the page loses the focus: who moves it up twice would have to find it again.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) pressed.current?.focus()
+    pressed.current = null
+  }, [place])
   const text = userTextOf(input)
   const files = userFilesOf(input).map(({ filename }) => filename ?? strings.file)
   const action = (name: IconName, label: string, work: (() => Promise<void>) | undefined) => (
@@ -30,8 +38,12 @@ export function QueueItem(props: QueueItemProps): ReactNode {
       className={`hf-quiet hf-queue-action${label === strings.moveUp ? ' hf-queue-up' : ''}`}
       aria-label={label}
       title={label}
-      disabled={isBusy || work === undefined}
-      onClick={() => work !== undefined && run(work)}
+      // Not `disabled`, which would take the focus away in the middle of moving a row.
+      aria-disabled={isBusy || work === undefined || undefined}
+      onClick={({ currentTarget }) => {
+        pressed.current = currentTarget
+        if (work !== undefined) run(work)
+      }}
     >
       <Icon name={name} />
     </button>

@@ -50,6 +50,7 @@ export function QueueList(props: QueueListProps): ReactNode {
             <QueueItem
               key={input.id}
               input={input}
+              place={index}
               edit={(text) => edit(input.id, text)}
               moveUp={before === undefined ? undefined : () => move(input.id, before)}
               moveDown={isLast ? undefined : () => move(input.id, afterNext)}

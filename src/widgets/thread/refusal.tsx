@@ -17,6 +17,8 @@ function wordsOf(code: string, strings: Strings): string {
   switch (code) {
     case 'thread-not-found':
       return strings.refused
+    case 'share-not-found':
+      return strings.refusedShare
     case 'not-authenticated':
       return strings.refusedSignIn
     case 'forbidden':

@@ -6,16 +6,34 @@ import { isJsonObject, type Json } from '../../core/json.ts'
 export interface CardProps {
   /** The call in whatever state it is. */
   readonly call: Call
-  /** Its arguments. */
+  /** Its arguments. While they are being written, as much of them as is certain: a value only grows, nothing in it is taken back. */
   readonly input: Json
-  /** Its result, or the preliminary one, brought up to `version` by the upcasters. */
+  /**
+   * The arguments are not whole: they are being written, or were broken off, which `call.state` says (`streaming` or how it ended).
+   * Only an entry with `drawsInput` is drawn before they are (FK6).
+   */
+  readonly isPartial: boolean
+  /**
+   * Its result, or the preliminary one, brought up to `version` by the upcasters. Null where there is none yet, which only an
+   * entry with `drawsInput` meets.
+   */
   readonly output: Json
 }
 
 /** How the calls of a tool are drawn. */
 export interface CardEntry {
-  /** Drawn when the call has succeeded, or runs and has a preliminary result. If it throws, the data is shown (CD2). */
+  /**
+   * Drawn when the call has succeeded, or runs and has a preliminary result; with `drawsInput` from the first piece of its
+   * arguments on. If it throws, the data is shown (CD2).
+   */
   readonly component: ComponentType<CardProps>
+  /**
+   * The component draws the arguments, such as a document or a chart that grows as it is written: it is drawn while they come,
+   * with `isPartial`, while the call runs, and, where it came to nothing, above the reason (FK6).
+   *
+   * @default false
+   */
+  readonly drawsInput?: boolean
   /**
    * Further names that the tool has or had, such as those in old threads. A tool that has an entry under
    * its own name is drawn with that one.

@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { type Call, isOpenCall, needsPerson } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
+import type { UnsuccessfulCall } from '../../views/wording.ts'
 import { ApprovalForm } from '../approval/approval-form.tsx'
 import { summarizeArguments } from '../approval/summarize-arguments.ts'
 import { DecisionNote } from '../approval/decision-note.tsx'
@@ -31,6 +32,8 @@ export function ToolCard({ call }: { readonly call: Call }): ReactNode {
       data-tool={call.name}
       data-call-id={call.id}
       data-call-state={call.state}
+      // Until the arguments are whole, a screen reader that came here would read half a sentence.
+      aria-busy={entry.drawsInput === true && isOpenCall(call) ? true : undefined}
     >
       <CardBody call={call} entry={entry} />
       <DecisionNote call={call} />
@@ -38,66 +41,123 @@ export function ToolCard({ call }: { readonly call: Call }): ReactNode {
   )
 }
 
-function CardBody({ call, entry }: { readonly call: Call; readonly entry: CardEntry }): ReactNode {
-  const strings = useStrings()
-  if (isOpenCall(call)) {
-    const preliminary = call.state === 'running' ? call.preliminary : undefined
-    if (preliminary !== undefined) return <Drawn call={call} entry={entry} output={preliminary} />
-    return (
-      <div className="hf-card-loading" aria-busy="true">
-        <span className="hf-skeleton" />
-        <span className="hf-skeleton" />
-        <span className="hf-visually-hidden">{strings.working(titleOf(call))}</span>
-      </div>
-    )
-  }
-  if (call.state !== 'succeeded') {
-    return (
-      <p className="hf-card-error">
-        <Icon name={call.state === 'denied' ? 'cross' : 'warning'} />
-        <span>
-          <strong>{titleOf(call)}</strong>{' '}
-          <bdi>{summarizeArguments(projectArguments(call.input))}</bdi>
-          <span className="hf-card-cause" dir="auto">
-            {strings.callError(call)}
-          </span>
-        </span>
-      </p>
-    )
-  }
+interface CardBodyProps {
+  readonly call: Call
+  readonly entry: CardEntry
+}
+
+/**
+ * What is drawn stands in the same place whatever the state, so that a card that grew while its arguments came is the same one,
+ * with what was opened and scrolled in it, when the result is there.
+ */
+function CardBody({ call, entry }: CardBodyProps): ReactNode {
+  const failed = isOpenCall(call) || call.state === 'succeeded' ? undefined : call
   return (
-    <ResultLoader call={call}>
-      {(output) => <Drawn call={call} entry={entry} output={output} />}
-    </ResultLoader>
+    <>
+      {(failed === undefined || entry.drawsInput === true) && (
+        <CardDrawing call={call} entry={entry} />
+      )}
+      {failed !== undefined && <CardError call={failed} />}
+    </>
   )
 }
 
-interface DrawnProps {
-  readonly call: Call
-  readonly entry: CardEntry
-  readonly output: Json
+function CardDrawing({ call, entry }: CardBodyProps): ReactNode {
+  if (call.state === 'succeeded' && call.output.kind === 'omitted') {
+    return (
+      <ResultLoader call={call}>
+        {(value) => <Drawn call={call} entry={entry} output={{ value }} />}
+      </ResultLoader>
+    )
+  }
+  const output = shownOutputOf(call)
+  if (output === undefined && entry.drawsInput !== true) return <CardLoading call={call} />
+  return <Drawn call={call} entry={entry} output={output} />
+}
+
+interface ShownOutput {
+  readonly value: Json
+}
+
+function shownOutputOf(call: Call): ShownOutput | undefined {
+  if (call.state === 'running' && call.preliminary !== undefined) return { value: call.preliminary }
+  return call.state === 'succeeded' && call.output.kind === 'inline' ? call.output : undefined
+}
+
+function CardLoading({ call }: { readonly call: Call }): ReactNode {
+  const strings = useStrings()
+  return (
+    <div className="hf-card-loading" aria-busy="true">
+      <span className="hf-skeleton" />
+      <span className="hf-skeleton" />
+      <span className="hf-visually-hidden">{strings.working(titleOf(call))}</span>
+    </div>
+  )
+}
+
+function CardError({ call }: { readonly call: UnsuccessfulCall }): ReactNode {
+  const strings = useStrings()
+  return (
+    <p className="hf-card-error">
+      <Icon name={call.state === 'denied' ? 'cross' : 'warning'} />
+      <span>
+        <strong>{titleOf(call)}</strong>{' '}
+        <bdi>{summarizeArguments(projectArguments(call.input))}</bdi>
+        <span className="hf-card-cause" dir="auto">
+          {strings.callError(call)}
+        </span>
+      </span>
+    </p>
+  )
+}
+
+interface DrawnProps extends CardBodyProps {
+  /** Undefined: there is none yet. */
+  readonly output: ShownOutput | undefined
 }
 
 function Drawn(props: DrawnProps): ReactNode {
+  const { call, output } = props
+  return (
+    <CardBoundary
+      of={call}
+      fallback={
+        isOpenCall(call) && output === undefined ? (
+          // What is missing may still come.
+          <CardLoading call={call} />
+        ) : (
+          <BrokenCard value={output === undefined ? projectArguments(call.input) : output.value} />
+        )
+      }
+    >
+      <Upcast {...props} />
+    </CardBoundary>
+  )
+}
+
+function BrokenCard({ value }: { readonly value: Json }): ReactNode {
   const strings = useStrings()
-  const fallback = (
+  return (
     <>
       <p className="hf-card-error">
         <Icon name="warning" />
         {strings.cardFailed}
       </p>
-      <JsonView value={props.output} />
+      <JsonView value={value} />
     </>
-  )
-  return (
-    <CardBoundary fallback={fallback}>
-      <Upcast {...props} />
-    </CardBoundary>
   )
 }
 
 /** Inside the boundary, since an upcaster may throw too. */
 function Upcast({ call, entry, output }: DrawnProps): ReactNode {
   const Card = entry.component
-  return <Card call={call} input={projectArguments(call.input)} output={upcast(entry, output)} />
+  const input = useMemo(() => projectArguments(call.input), [call.input])
+  return (
+    <Card
+      call={call}
+      input={input}
+      isPartial={call.input.kind === 'partial'}
+      output={output === undefined ? null : upcast(entry, output.value)}
+    />
+  )
 }

@@ -9,20 +9,32 @@ import { JsonView } from '../tool-card/json-view.tsx'
 import { ResultLoader } from '../tool-card/result-loader.tsx'
 import { ValueView } from '../tool-card/value-view.tsx'
 import { CallStateIcon } from './call-state-icon.tsx'
+import { RunningProgress } from './running-progress.tsx'
 import { durationOf, titleOf } from './turn-summary.ts'
 
 interface CallRowProps {
   readonly call: Call
   readonly commentary: string | undefined
+  /** Somebody came to it by keyboard, or opened something in it. @default nothing happens */
+  readonly onFocus?: () => void
+  /** It stands under the line of its group. @default false */
+  readonly isGrouped?: boolean
 }
 
 /** One call of an opened widget (CO4). */
-export function CallRow({ call, commentary }: CallRowProps): ReactNode {
+export function CallRow({ call, commentary, onFocus, isGrouped }: CallRowProps): ReactNode {
   const strings = useStrings()
   const ms = durationOf([call])
   const args = projectArguments(call.input)
   return (
-    <li className="hf-call" data-call-id={call.id} data-call-state={call.state}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the focus is that of what stands in it
+    <li
+      className="hf-call"
+      data-call-id={call.id}
+      data-call-state={call.state}
+      data-grouped={isGrouped}
+      onFocus={onFocus}
+    >
       {commentary !== undefined && (
         <p className="hf-commentary" dir="auto">
           {commentary}
@@ -32,6 +44,7 @@ export function CallRow({ call, commentary }: CallRowProps): ReactNode {
         <CallStateIcon state={call.state} />
         <bdi className="hf-call-name">{titleOf(call)}</bdi>
         <span className="hf-call-state">{strings.state[call.state]}</span>
+        {call.state === 'running' && <RunningProgress call={call} />}
         {ms !== null && <bdi className="hf-call-time">{strings.duration(ms)}</bdi>}
         <CopyButton
           label={strings.copyJson}

@@ -1,10 +1,10 @@
 import { type ReactNode, useId } from 'react'
 import type { Turn } from '../../core/message.ts'
-import { commentaryOf } from '../../views/commentary.ts'
 import { Icon, Spinner } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
-import { CallRow } from './call-row.tsx'
+import { CallList } from './call-list.tsx'
+import { RunningProgress } from './running-progress.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
 import { summarizeTurn, type TurnSummary } from './turn-summary.ts'
 
@@ -24,13 +24,16 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   const panel = useId()
   const summary = summarizeTurn(turn, strings)
   if (summary === null) return null
-  const { look, text, ms, calls } = summary
+  const { look, text, ms, calls, current } = summary
   const line = (
     <>
       <LookIcon look={look} />
       <span className="hf-widget-text" aria-live="polite">
         {text}
       </span>
+      {current?.state === 'running' && (
+        <RunningProgress key={current.id} call={current} isAnnounced />
+      )}
       {ms !== null && look !== 'working' && (
         <span className="hf-widget-time">
           <bdi>{strings.duration(ms)}</bdi>
@@ -68,18 +71,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
       </div>
       <div id={panel} hidden={!isOpen}>
         {isShown && <TurnTimeline turn={turn} />}
-        {isOpen && (
-          <ol className="hf-calls">
-            {turn.steps.map((step) => {
-              const commentary = commentaryOf(step)
-              return step.parts.map((part) =>
-                part.type === 'call' ? (
-                  <CallRow key={part.id} call={part} commentary={commentary.get(part.id)} />
-                ) : null,
-              )
-            })}
-          </ol>
-        )}
+        {isOpen && <CallList turn={turn} />}
       </div>
     </section>
   )

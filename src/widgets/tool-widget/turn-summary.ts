@@ -1,6 +1,7 @@
 import type { Call } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { isOpenCall, needsPerson } from '../../core/call.ts'
+import { projectProgress } from '../../views/call-progress.ts'
 import type { Strings } from '../strings.ts'
 
 /** What the one quiet line of a turn says (CO3). */
@@ -10,6 +11,8 @@ export interface TurnSummary {
   /** From the first call to the end of the last one, once that is known. */
   readonly ms: number | null
   readonly calls: readonly Call[]
+  /** The call that the line is about while it works. */
+  readonly current?: Call
 }
 
 export function summarizeTurn(turn: Turn, strings: Strings): TurnSummary | null {
@@ -27,9 +30,11 @@ export function summarizeTurn(turn: Turn, strings: Strings): TurnSummary | null 
       ? { ...base, ms: null, look: 'unknown', text: strings.unknown }
       : { ...base, ms: null, look: 'waiting', text: strings.waiting }
   }
-  const open = calls.findLast(isOpenCall)
-  if (open !== undefined && isRunning) {
-    return { ...base, look: 'working', text: strings.working(titleOf(open)) }
+  // Of several that run, the one that says how far it is.
+  const current =
+    calls.findLast((call) => projectProgress(call) !== null) ?? calls.findLast(isOpenCall)
+  if (current !== undefined && isRunning) {
+    return { ...base, current, look: 'working', text: strings.working(titleOf(current)) }
   }
   const bad = calls.filter(({ state }) => state !== 'succeeded' && state !== 'denied')
   if (bad.some(({ state }) => state === 'unknown')) {

@@ -9,6 +9,8 @@ import { versions } from './0011-versions.ts'
 import { files } from './0012-files.ts'
 import { search } from './0013-search.ts'
 import { keptThreads } from './0014-kept-threads.ts'
+import { shares } from './0015-shares.ts'
+import { repairRecord } from './0016-repair-record.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -24,4 +26,6 @@ export const allMigrations: readonly Migration[] = [
   files,
   search,
   keptThreads,
+  shares,
+  repairRecord,
 ]

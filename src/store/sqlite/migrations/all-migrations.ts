@@ -10,6 +10,7 @@ import { versions } from './0009-versions.ts'
 import { files } from './0010-files.ts'
 import { search } from './0011-search.ts'
 import { keptThreads } from './0012-kept-threads.ts'
+import { shares } from './0013-shares.ts'
 
 /** The n-th brings a database from version n - 1 to n. One that has been published never changes. */
 export const allMigrations: readonly string[] = [
@@ -25,10 +26,11 @@ export const allMigrations: readonly string[] = [
   files,
   search,
   keptThreads,
+  shares,
 ]
 
 /**
  * Those after which the version before can go on reading and writing as if they had not been taken: they
  * add a table, an index, or a column that may be left out (docs/guides/upgrades.md).
  */
-export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12])
+export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12, 13])

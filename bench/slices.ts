@@ -1,0 +1,143 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { checkStore, createHoldfast, type Holdfast, importThreads, readImport } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { tool } from 'ai'
+import { z } from 'zod'
+import { openBenchStores } from './bench-stores.ts'
+import { ms, printTable, type Row } from './measure.ts'
+
+const megabytes = 60
+const goalMs = 100
+const ownerId = 'slices'
+
+/** How long each kind of long work keeps everybody else from the main thread at a time (OP7). */
+export async function benchSlices(): Promise<void> {
+  const only = process.env['SLICES_STORE']
+  for (const { name, store, close } of await openBenchStores()) {
+    if (only === undefined || only === name) {
+      const holdfast = createHoldfast({
+        store,
+        model: scriptedModel(({ index }) =>
+          index === 0
+            ? Array.from({ length: megabytes }, (_, nth) => ({ call: 'look', input: { nth } }))
+            : [{ text: 'Found.' }],
+        ),
+        tools: {
+          look: tool({
+            inputSchema: z.object({ nth: z.number() }),
+            execute: ({ nth }) => `${nth}`.padEnd(990_000, 'x'),
+          }),
+        },
+        recoverEveryMs: 0,
+      })
+      const rows: Row[] = []
+      for (const [what, work] of Object.entries(works)) {
+        rows.push(await measure(what, () => work(holdfast)))
+      }
+      printTable(`${name}: the longest time that nobody else had the main thread`, rows)
+      await holdfast.close()
+    }
+    await close()
+  }
+}
+
+const works: Readonly<Record<string, (holdfast: Holdfast) => Promise<unknown>>> = {
+  'nothing for a second': () => pause(1_000),
+  [`import of ${megabytes} MB`]: (holdfast) => take(holdfast, writeThread('long', megabytes)),
+  'import of 25 MB of text in one message': (holdfast) => take(holdfast, writeText('text', 25)),
+  'import of 25 MB of results in one turn': (holdfast) =>
+    take(holdfast, writeResults('results', 25, 1_000_000)),
+  'import of 25 MB of small parts in one turn': (holdfast) =>
+    take(holdfast, writeResults('parts', 25, 1_000)),
+  [`a turn of ${megabytes} MB`]: async (holdfast) => {
+    await holdfast.threads.create({ id: 'turn', ownerId })
+    const parts = [{ type: 'text', text: 'Look.' }] as const
+    await holdfast.send({ threadId: 'turn', message: { id: 'u-turn', parts } })
+    await holdfast.settled()
+  },
+  export: async (holdfast) => {
+    for await (const _ of holdfast.export({ threadId: 'long' })) continue
+  },
+  'export of a huge turn': async (holdfast) => {
+    for await (const _ of holdfast.export({ threadId: 'turn' })) continue
+  },
+  'the first search': (holdfast) => holdfast.search({ ownerId, q: 'a' }),
+  'the second search': (holdfast) => holdfast.search({ ownerId, q: 'a' }),
+  'a search that finds nothing': (holdfast) => holdfast.search({ ownerId, q: 'found nowhere' }),
+  fork: (holdfast) => holdfast.threads.fork('long', { id: 'copy' }),
+  'fork of a huge turn': (holdfast) => holdfast.threads.fork('turn', { id: 'copied-turn' }),
+  check: ({ store }) => checkStore(store),
+  'delete of a thread': (holdfast) => holdfast.threads.delete('copy'),
+  'delete of an owner': (holdfast) => holdfast.deleteOwner(ownerId),
+}
+
+async function measure(what: string, work: () => Promise<unknown>): Promise<Row> {
+  globalThis.gc?.()
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  // The first sample is only what the next is measured from.
+  await pause(20)
+  const begun = performance.now()
+  try {
+    await work()
+  } catch (error) {
+    return { what, measured: String(error).slice(0, 200) }
+  }
+  const took = performance.now() - begun
+  await pause(5)
+  delay.disable()
+  const longest = delay.max / 1e6
+  console.log(what, longest.toFixed(0), 'of', took.toFixed(0))
+  return {
+    what,
+    measured: `${ms(longest)} of ${(took / 1_000).toFixed(1)} s`,
+    ratio: longest / goalMs,
+    bar: 1,
+  }
+}
+
+async function take({ store }: Holdfast, text: string): Promise<void> {
+  const pieces = async function* () {
+    for (let at = 0; at < text.length; at += 65_536) yield text.slice(at, at + 65_536)
+  }
+  const report = await importThreads(store, readImport(pieces()), { ownerId })
+  if (report.failed.length > 0) console.log(JSON.stringify(report).slice(0, 300))
+}
+
+/** Turns of one call, as in `import-pauses`. */
+function writeThread(id: string, size: number): string {
+  const text = 'What was found, in a few words. '.repeat(32)
+  const messages: string[] = []
+  for (let written = 0, nth = 0; written < size * 1_000_000; nth++) {
+    const question = { id: `u-${id}-${nth}`, role: 'user', content: `A look at ${nth}.` }
+    const call = { id: `c-${id}-${nth}`, name: 'search', args: { q: nth }, result: { text } }
+    const toolCalls = [{ ...call, status: 'completed' }]
+    const answer = { id: `a-${id}-${nth}`, role: 'assistant', content: text, toolCalls }
+    for (const message of [question, answer]) {
+      messages.push(JSON.stringify(message))
+      written += messages.at(-1)?.length ?? 0
+    }
+  }
+  return `{"id":"${id}","messages":[${messages.join(',')}]}`
+}
+
+function writeText(id: string, size: number): string {
+  const text = 'words and more words, '.repeat((size * 1_000_000) / 22)
+  const question = { id: `u-${id}`, role: 'user', parts: [{ type: 'text', text: 'Say it.' }] }
+  const answer = { id: `a-${id}`, role: 'assistant', parts: [{ type: 'text', text }] }
+  return JSON.stringify({ id, messages: [question, answer] })
+}
+
+function writeResults(id: string, size: number, each: number): string {
+  const output = 'x'.repeat(each)
+  const parts = Array.from({ length: (size * 1_000_000) / each }, (_, nth) => ({
+    type: 'tool-look_up',
+    toolCallId: `${id}-${nth}`,
+    state: 'output-available',
+    input: {},
+    output,
+  }))
+  const question = { id: `u-${id}`, role: 'user', parts: [{ type: 'text', text: 'Look.' }] }
+  return JSON.stringify({ id, messages: [question, { id: `a-${id}`, role: 'assistant', parts }] })
+}

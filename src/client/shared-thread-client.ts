@@ -1,0 +1,140 @@
+import { checkOptions, type OptionTable, text, wholeNumber } from '../core/check-options.ts'
+import type { Json } from '../core/json.ts'
+import type { Message } from '../core/message.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { type ApiOptions, apiRules, createApi } from './api.ts'
+import { createExternalStore } from './external-store.ts'
+import type { ThreadClient, ThreadSnapshot } from './thread-snapshot.ts'
+
+/** The options of `createSharedThreadClient`. */
+export interface SharedThreadClientOptions extends ApiOptions {
+  /** The id of the link. */
+  readonly shareId: string
+  /**
+   * How many messages are read at once.
+   *
+   * @default 30
+   */
+  readonly pageSize?: number
+}
+
+export const sharedThreadClientRules: OptionTable<SharedThreadClientOptions> = {
+  ...apiRules,
+  shareId: text(),
+  pageSize: wholeNumber(1, 200, '30'),
+}
+
+/** What a link shows, as a thread that can be read and not written to. */
+export interface SharedThreadClient extends ThreadClient {
+  /** When it was shared, as an ISO date; null until it has been read. */
+  readonly sharedAt: () => string | null
+  /** Reads a result that a page left out because of its size. */
+  readonly loadResult: (callId: string) => Promise<Json>
+}
+
+interface SharedPage {
+  readonly title: string
+  readonly sharedAt: string
+  readonly results: readonly Message[]
+  readonly nextCursor: string | null
+}
+
+/**
+ * A thread as a link shows it (FK5). It is read when somebody first looks, and does not change: nothing is followed. Whatever would
+ * change the thread rejects with the code `read-only`.
+ */
+export function createSharedThreadClient(options: SharedThreadClientOptions): SharedThreadClient {
+  checkOptions('createSharedThreadClient', options, sharedThreadClientRules)
+  const { shareId, pageSize = 30, ...rest } = options
+  const api = createApi(rest)
+  const base = `/api/shares/${encodeURIComponent(shareId)}`
+  let cursor: string | null = null
+  let sharedAt: string | null = null
+  let isRead = false
+
+  const readPage = (from: string | null, signal?: AbortSignal): Promise<SharedPage> => {
+    const edge = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
+    return api.get(`${base}/messages?format=ledger&limit=${pageSize}${edge}`, signal)
+  }
+
+  const store = createExternalStore<ThreadSnapshot>(
+    {
+      ...{ threadId: shareId, status: 'loading', title: '', messages: [], pending: [], queue: [] },
+      ...{ hasOlder: false, isLoadingOlder: false, isRunning: false, isSavingInterrupted: false },
+      ...{ connection: { status: 'idle' }, choices: null, pinned: false, archived: false },
+    },
+    () => {
+      const controller = new AbortController()
+      if (!isRead) void readFirst(controller.signal)
+      return () => controller.abort()
+    },
+  )
+
+  const add = (page: SharedPage, change: Partial<ThreadSnapshot>) => {
+    cursor = page.nextCursor
+    sharedAt = page.sharedAt
+    store.update((snapshot) => ({
+      ...snapshot,
+      ...change,
+      title: page.title,
+      messages: [...page.results.toReversed(), ...snapshot.messages],
+      hasOlder: cursor !== null,
+    }))
+  }
+
+  const readFirst = async (signal: AbortSignal) => {
+    store.update((snapshot) => ({ ...snapshot, connection: { status: 'connecting', attempt: 0 } }))
+    try {
+      const page = await readPage(null, signal)
+      isRead = true
+      add(page, { status: 'ready', connection: { status: 'idle' } })
+    } catch (error) {
+      if (signal.aborted) return
+      const code = error instanceof ApiError ? error.code : 'unreachable'
+      store.update((snapshot) => ({ ...snapshot, connection: { status: 'refused', code } }))
+    }
+  }
+
+  const refuse = async (): Promise<never> => {
+    throw new ApiError(405, 'read-only', 'This conversation is shared to be read.')
+  }
+
+  return {
+    ...store,
+    sharedAt: () => sharedAt,
+    async loadOlder() {
+      if (cursor === null || store.getSnapshot().isLoadingOlder) return
+      store.update((snapshot) => ({ ...snapshot, isLoadingOlder: true }))
+      try {
+        add(await readPage(cursor), {})
+      } finally {
+        store.update((snapshot) => ({ ...snapshot, isLoadingOlder: false }))
+      }
+    },
+    async loadResult(callId) {
+      const path = `${base}/tool-calls/${encodeURIComponent(callId)}`
+      return (await api.get<{ readonly result: Json }>(path)).result
+    },
+    reconnect() {
+      if (!isRead) void readFirst(new AbortController().signal)
+    },
+    discard: () => {},
+    restore: () => {},
+    choose: () => {},
+    send: refuse,
+    editQueued: refuse,
+    moveQueued: refuse,
+    withdraw: refuse,
+    release: refuse,
+    retry: refuse,
+    stop: refuse,
+    regenerate: refuse,
+    show: refuse,
+    fork: refuse,
+    continue: refuse,
+    decide: refuse,
+    decideAll: refuse,
+    resolve: refuse,
+    giveFeedback: refuse,
+  }
+}

@@ -1,0 +1,144 @@
+import type { ModelMessage } from 'ai'
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { CallId } from '../core/ids.ts'
+import type { Message, Turn } from '../core/message.ts'
+import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
+import type { AgentReason } from './agent.ts'
+import { nothingUsed, usedBy } from './answer-meter.ts'
+import type { TurnPlace } from './call-scope.ts'
+import { storedChoices } from './choices.ts'
+import type { Clock } from './clock.ts'
+import type { FailureWords } from './failure-words.ts'
+import { createFileLoader } from './file-loader.ts'
+import type { EngineFiles } from './files.ts'
+import type { RunHooks } from './hooks.ts'
+import { createModelList, namesOf } from './model-list.ts'
+import type { EngineOptions } from './options.ts'
+import { createStepPreparer } from './prepare-call.ts'
+import { createPromptFiles } from './prompt-files.ts'
+import type { Run } from './run-context.ts'
+import type { RunLedger } from './run-ledger.ts'
+import { createRunLifecycle, type PreparedCall } from './run-lifecycle.ts'
+import type { AgentSource, TurnAgent } from './turn-agent.ts'
+
+export interface RunParts {
+  readonly place: TurnPlace
+  readonly reason: AgentReason
+  readonly options: EngineOptions
+  readonly agents: AgentSource
+  readonly files: EngineFiles
+  readonly ledger: RunLedger
+  readonly clock: Clock
+  readonly hooks: RunHooks
+  /** What stands before the turn, oldest first. */
+  readonly history: () => Promise<readonly Message[]>
+  readonly newCallId: () => CallId
+  /** A person asked for more although the turn was over: begin with a step. */
+  readonly force: boolean
+}
+
+/** Said before anything is stored, where there is nobody who could answer. */
+export const noModel = (): HoldfastError =>
+  new HoldfastError(
+    'no-model',
+    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
+  )
+
+/** What there is of a run before it has its agent: enough to end the turn. */
+export interface BegunRun extends RunParts {
+  readonly words: FailureWords
+  readonly signal: AbortSignal
+  readonly isLeaving: Run['isLeaving']
+  readonly handOver: Run['handOver']
+  readonly onAgent: (agent: TurnAgent) => void
+}
+
+/** One that is the same for every turn need not be asked for. */
+export function agentOf(begun: BegunRun): TurnAgent | Promise<TurnAgent> {
+  const { fixed, isPicked } = begun.agents
+  return fixed === undefined || isPicked ? resolveAgent(begun) : fixed
+}
+
+/** The agent of the turn, asked for now, for this run alone (AG1). */
+async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
+  const { agents, place, reason, options, ledger, signal } = begun
+  const choices = await storedChoices(options.choices, ledger.turn)
+  return agents.resolve({ ...place, choices, reason }, signal)
+}
+
+/** What a run works with, for as long as it lives. */
+export function createRun(parts: BegunRun, agent: TurnAgent): Run {
+  const { ledger, options, signal, place } = parts
+  const own = createPromptFiles(parts.files, place.ownerId)
+  const loader = createFileLoader(parts.clock, signal, own.fetch)
+  let prompt: ModelMessage[] = []
+  let history: readonly Message[] | undefined
+  let prepared: PreparedCall | undefined
+  const models = createModelList(agent.models)
+  const steps = createStepPreparer(agent)
+  const lifecycle = createRunLifecycle({
+    agent: () => steps.agent,
+    turn: ledger.turn,
+    clock: parts.clock,
+    maxRetries: agent.maxRetries ?? options.modelRetries,
+  })
+  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
+    history ??= await parts.history()
+    const how = {
+      isDeferred: agent.toolbox.isDeferred,
+      maxOutputChars: options.maxOutputChars,
+      continueText: continueTextOf(),
+    }
+    const messages = await own.resolve([...history, turn])
+    return projectPrompt(messages, how) as ModelMessage[]
+  }
+  const continueTextOf = (): ContinueText => {
+    const { continueText } = options
+    if (typeof continueText === 'string') return continueText
+    return models.current === undefined ? 'instruction' : continueText(models.current)
+  }
+  const identify = () =>
+    parts.hooks.identify({
+      context: steps.agent.context,
+      abortSignal: signal,
+      turn: () => ledger.expected,
+      prompt: () => prompt,
+    })
+  identify()
+  return {
+    ...parts,
+    get agent() {
+      return steps.agent
+    },
+    lifecycle,
+    turnId: place.turnId,
+    // A person who asks for more of a turn has seen what there is of it.
+    allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
+    get model() {
+      return namesOf(prepared?.model ?? models.current)
+    },
+    models,
+    get continueText() {
+      return continueTextOf()
+    },
+    get prompt() {
+      return prompt
+    },
+    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
+    async prepareStep() {
+      const model = models.current
+      if (model === undefined) throw noModel()
+      const { turn } = ledger
+      prompt = await promptOf(turn)
+      const initialMessages = () => promptOf({ ...turn, steps: [] })
+      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      if (steps.agent !== agent) identify()
+      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
+    },
+    async modelCall() {
+      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
+      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
+      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { assertNever } from '../../core/assert-never.ts'
+import { isShareId, type Share } from '../../core/share.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import { pageFormats } from '../../engine/message-page.ts'
+import { ApiError } from '../../protocol/api-error.ts'
+import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
+import { toIsoDate } from '../../views/iso-date.ts'
+import {
+  findThread,
+  oneOf,
+  orNotFound,
+  parameter,
+  type ServerContext,
+  threadOf,
+} from '../context.ts'
+import { notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
+import type { Route, RouteRequest } from '../router.ts'
+import { serveFile } from '../serve-file.ts'
+import { sdkOf } from './messages.ts'
+
+/** Kept by nobody, so that a link that is revoked shows nothing from then on; and found by no search engine. */
+const privately = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' } as const
+
+/** Links to threads (FK5): made and taken back by the owner, read by whoever has one. */
+export function shareRoutes(context: ServerContext): readonly Route[] {
+  const { holdfast, inFlight, reads, sharing } = context
+  const { shares } = holdfast
+  /** The readers of one link take from one another and from nobody else (OP7a). */
+  const readerOf = (id: string) => `share ${id}`
+  /** What is no link, was revoked or is switched off is told in the same words. */
+  const linkOf = ({ params }: RouteRequest): string => {
+    const { id } = params
+    if (!sharing || !isShareId(id)) throw noLink()
+    return id
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/api/threads/:id/shares',
+      async handle(request) {
+        const { ownerId, basePath } = request
+        const { id } = await findThread(context, request)
+        if (!sharing) {
+          throw new ApiError(403, 'sharing-off', 'Threads are not shared on this server.')
+        }
+        const result = await reads.gateOf(ownerId)(() => shares.create(id, { ownerId }))
+        switch (result.kind) {
+          case 'shared':
+            return Response.json(toShareJson(result.share, basePath), { status: 201 })
+          case 'nothing-to-share':
+            throw new ApiError(409, 'nothing-to-share', 'Nothing in this thread can be shared yet.')
+          case 'no-thread':
+            throw notFound('thread')
+          default:
+            return assertNever(result)
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/threads/:id/shares',
+      async handle(request) {
+        const { ownerId, basePath } = request
+        const found = orNotFound(await shares.list(threadOf(request), { ownerId }))
+        const results = found.map((share) => toShareJson(share, basePath))
+        return Response.json({ results, nextCursor: null, hasMore: false })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/threads/:id/shares/:shareId',
+      async handle(request) {
+        const { ownerId, params } = request
+        const id = params['shareId'] ?? ''
+        if (!(await shares.revoke(threadOf(request), id, { ownerId }))) throw noLink()
+        return new Response(null, { status: 204 })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/shares/:id/messages',
+      isForReaders: true,
+      async handle(request) {
+        const { url, basePath } = request
+        const id = linkOf(request)
+        const format = oneOf(url, 'format', pageFormats) ?? 'ui'
+        const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
+        const query = withDefined(
+          { format, limit, basePath },
+          { cursor: parameter(url, 'cursor'), sdk: sdkOf(url) },
+        )
+        inFlight.admit(readerOf(id))
+        const page = await reads.gateOf(readerOf(id))(() => shares.messages(id, query))
+        if (page === null) throw noLink()
+        const shown = { ...page, sharedAt: toIsoDate(page.sharedAt) }
+        return withHeaders(toJsonResponse(context, readerOf(id), shown))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/shares/:id/tool-calls/:callId',
+      isForReaders: true,
+      async handle(request) {
+        const id = linkOf(request)
+        inFlight.admit(readerOf(id))
+        const callId = request.params['callId'] ?? ''
+        const read = () => shares.result(id, callId, request.basePath)
+        const result = await reads.gateOf(readerOf(id))(read)
+        if (result === null) throw noLink()
+        return withHeaders(toJsonResponse(context, readerOf(id), result))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/shares/:id/files/:fileId',
+      isForReaders: true,
+      async handle(request) {
+        const id = linkOf(request)
+        const found = await shares.file(id, request.params['fileId'] ?? '')
+        if (found === null) throw noLink()
+        const response = await serveFile(request.request, {
+          ...found,
+          cacheControl: privately['cache-control'],
+          admit: () => inFlight.admit(readerOf(id)),
+        })
+        return withHeaders(response)
+      },
+    },
+  ]
+}
+
+const noLink = (): ApiError =>
+  new ApiError(404, 'share-not-found', 'There is nothing here, or it is no longer shared.')
+
+function withHeaders(response: Response): Response {
+  for (const [name, value] of Object.entries(privately)) response.headers.set(name, value)
+  return response
+}
+
+const toShareJson = ({ id, seq, createdAt }: Share, basePath: string) => ({
+  id,
+  url: `${basePath}/api/shares/${id}/messages`,
+  seq,
+  createdAt: toIsoDate(createdAt),
+})

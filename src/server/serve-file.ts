@@ -1,0 +1,92 @@
+import type { FileRecord } from '../core/file.ts'
+import { toDisposition } from '../files/file-name.ts'
+import type { ByteRange } from '../files/file-store.ts'
+import { isShownInline } from '../files/sniff-type.ts'
+import { ApiError } from '../protocol/api-error.ts'
+import { notFound } from './http-error.ts'
+
+/** A file and where its bytes come from. */
+export interface ServedFile {
+  readonly file: Omit<FileRecord, 'ownerId'>
+  readonly cacheControl: string
+  /** Refuses where the reader takes too much. */
+  readonly admit: () => void
+  readonly read: (range?: ByteRange) => Promise<AsyncIterable<Uint8Array> | null>
+}
+
+/** The file, or a range of it, never as active content (FL1). */
+export async function serveFile(request: Request, served: ServedFile): Promise<Response> {
+  const { file } = served
+  const range = parseRange(request.headers.get('range'), file.bytes)
+  const etag = `"${file.sha256}"`
+  const headers = headersOf(file, etag, served.cacheControl)
+  if (request.headers.get('if-none-match') === etag) {
+    return new Response(null, { status: 304, headers })
+  }
+  if (range === 'unsatisfiable') {
+    throw new ApiError(416, 'bad-range', `The file has ${file.bytes} bytes.`)
+  }
+  served.admit()
+  const content = await served.read(range ?? undefined)
+  if (content === null) throw notFound('file')
+  const body = toBody(content)
+  if (range === null) {
+    return new Response(body, { headers: { ...headers, 'content-length': `${file.bytes}` } })
+  }
+  const { start, end } = range
+  return new Response(body, {
+    status: 206,
+    headers: {
+      ...headers,
+      'content-length': `${end - start + 1}`,
+      'content-range': `bytes ${start}-${end}/${file.bytes}`,
+    },
+  })
+}
+
+/** Shown in a page only where it is a picture that runs nothing; anything else is saved, and opened by whoever wants to. */
+const headersOf = (
+  { mediaType, filename }: ServedFile['file'],
+  etag: string,
+  cacheControl: string,
+) => ({
+  'content-type':
+    isShownInline(mediaType) || !isActive(mediaType) ? mediaType : 'application/octet-stream',
+  'content-disposition': toDisposition(
+    isShownInline(mediaType) ? 'inline' : 'attachment',
+    filename,
+  ),
+  'accept-ranges': 'bytes',
+  'cache-control': cacheControl,
+  etag,
+})
+
+/** What a browser would run or draw with what is in it, if it were opened as a page. */
+const isActive = (mediaType: string): boolean => /html|svg|xml|javascript|wasm/.test(mediaType)
+
+/** Read when whoever is served takes it, so that no file is in memory as a whole (OP7). */
+function toBody(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const source = content[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next: IteratorResult<Uint8Array, unknown> = await source.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
+      },
+      async cancel() {
+        await source.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** One range of bytes. Null: the whole file, as for what is no range. */
+function parseRange(header: string | null, bytes: number): ByteRange | 'unsatisfiable' | null {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  if (first === '' && last === '') return null
+  const start = first === '' ? Math.max(0, bytes - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1)
+  return start > end || start >= bytes ? 'unsatisfiable' : { start, end }
+}

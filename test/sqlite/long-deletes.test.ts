@@ -1,0 +1,104 @@
+import { setImmediate } from 'node:timers/promises'
+import { checkStore, createHoldfast, importThreads, readImport, type Store } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
+import { expect, it } from 'vitest'
+import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
+
+const text = 'What was found, in a few words. '.repeat(32)
+
+/** So long that one slice is never enough to delete it. */
+async function writeLongThread(store: Store, id: string, turns = 1_000): Promise<void> {
+  const messages = Array.from({ length: turns }, (_, nth) => [
+    { id: `u-${nth}`, role: 'user', content: `Look at ${nth}.` },
+    {
+      id: `a-${nth}`,
+      role: 'assistant',
+      content: text,
+      toolCalls: [{ id: `c-${nth}`, name: 'search', args: {}, result: text, status: 'completed' }],
+    },
+  ]).flat()
+  async function* source() {
+    yield JSON.stringify({ id, messages })
+  }
+  const report = await importThreads(store, readImport(source()), { ownerId: 'ann' })
+  expect(report.failed).toEqual([])
+}
+
+/** How many turns of the event loop others have while work is done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const working = work().finally(() => (isOver = true))
+  while (!isOver) {
+    await setImmediate()
+    turns++
+  }
+  await working
+  return turns
+}
+
+const tables = ['threads', 'messages', 'events', 'calls', 'search_texts', 'search_words'] as const
+
+it('[OP7 OP5c] a long thread is exported, searched and deleted in many turns of the event loop', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await writeLongThread(store, 'long')
+  const holdfast = createHoldfast({
+    store,
+    model: scriptedModel(() => []),
+    recoverEveryMs: 0,
+  })
+  const exported = await turnsDuring(async () => {
+    for await (const _ of holdfast.export({ threadId: 'long' })) continue
+  })
+  const searched = await turnsDuring(() => holdfast.search({ ownerId: 'ann', q: 'found' }))
+  const checked = await turnsDuring(() => checkStore(store))
+  const deleted = await turnsDuring(() => holdfast.threads.delete('long'))
+  expect(Math.min(exported, searched, checked, deleted)).toBeGreaterThan(3)
+  const raw = openRaw(file)
+  for (const table of tables) {
+    const rows = raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()
+    expect([table, rows]).toEqual([table, { rows: 0 }])
+  }
+  await holdfast.close()
+})
+
+it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await writeLongThread(store, 'long')
+  const holdfast = createHoldfast({
+    store,
+    model: scriptedModel(() => []),
+    recoverEveryMs: 0,
+  })
+  await holdfast.search({ ownerId: 'ann', q: 'found' })
+  const deleting = store.deleteThread('long').catch((error: unknown) => error)
+  await setImmediate()
+  await holdfast.close()
+  await store.close()
+  expect(await deleting).toMatchObject({ code: 'store-closed' })
+  const raw = openRaw(file)
+  const left = () =>
+    tables.map((table) => raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows'])
+  expect(left()).not.toEqual(tables.map(() => 0))
+
+  const next = openStore(file)
+  expect(await next.readThread('long')).toBeNull()
+  expect(await next.findTurn('a-999')).toBeNull()
+  const found = createHoldfast({ store: next, model: scriptedModel(() => []), recoverEveryMs: 0 })
+  expect((await found.search({ ownerId: 'ann', q: 'found' })).results).toEqual([])
+  expect(await checkStore(next)).toMatchObject({ found: 0 })
+  // Another thread gets a number of its own meanwhile.
+  await next.createThread({ id: 'new', ownerId: 'ann', title: '', at: 1 })
+  const query = {
+    threadId: 'new',
+    limit: 9,
+    before: null,
+    live: 'include',
+    results: 'full',
+  } as const
+  expect((await next.readPage(query))?.messages).toEqual([])
+  await expect.poll(left, { timeout: 20_000 }).toEqual([1, 0, 0, 0, 0, 0])
+  await found.close()
+})

@@ -1,0 +1,71 @@
+import type { SseEvent } from '../../src/protocol/sse.ts'
+import { readStream } from './http.ts'
+import type { OpenStream, Storm } from './storm.ts'
+
+interface ReadAnswer {
+  /** 0: none came. */
+  readonly status: number
+  readonly turnId: string | undefined
+  readonly isWhole: boolean
+  /** The code of the error, where it was refused. */
+  readonly refusal: string
+}
+
+/** Reads a stream of the AI SDK, and remembers what it was shown. */
+export async function readAnswer(
+  storm: Storm,
+  url: string,
+  asked: { readonly owner: string; readonly body?: string },
+  threadId: string,
+  onBegun: () => void = () => undefined,
+): Promise<ReadAnswer> {
+  let turnId: string | undefined
+  let isWhole = false
+  const texts = new Map<string, string>()
+  let refusal = ''
+  // A stream that never ends must not keep the storm from ending: it is told of, and left.
+  const leave = new AbortController()
+  const onLeaving = () => leave.abort()
+  storm.leaving.addEventListener('abort', onLeaving)
+  const stream: OpenStream = { threadId, owner: asked.owner, url }
+  storm.streams.add(stream)
+  const onEvent = ({ data, event }: SseEvent) => {
+    if (event !== undefined) return
+    if (data === '[DONE]') {
+      isWhole = true
+      return
+    }
+    const chunk = JSON.parse(data) as Chunk
+    if (chunk.type === 'start' && chunk.messageId !== undefined) {
+      turnId = chunk.messageId
+      onBegun()
+    }
+    if (turnId === undefined) return
+    const turn = storm.shown.turnOf(threadId, turnId)
+    if (chunk.type === 'text-start') texts.set(chunk.id ?? '', '')
+    if (chunk.type === 'text-delta') {
+      const text = `${texts.get(chunk.id ?? '') ?? ''}${chunk.delta ?? ''}`
+      texts.set(chunk.id ?? '', text)
+      turn.addText(text)
+    }
+    if (chunk.toolCallId === undefined) return
+    const isFinal = chunk.type === 'tool-output-available' && chunk.preliminary !== true
+    turn.addCall(chunk.toolCallId, isFinal ? chunk.output : undefined)
+  }
+  const status = await readStream(url, asked, leave, onEvent, (code) => {
+    refusal = code
+  })
+  storm.streams.delete(stream)
+  storm.leaving.removeEventListener('abort', onLeaving)
+  return { status, turnId, isWhole, refusal }
+}
+
+interface Chunk {
+  readonly type: string
+  readonly messageId?: string
+  readonly id?: string
+  readonly delta?: string
+  readonly toolCallId?: string
+  readonly output?: unknown
+  readonly preliminary?: boolean
+}
