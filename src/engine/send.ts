@@ -287,6 +287,9 @@ async function attempt(
     // Who came before and waits behind a turn that waits for a person is not overtaken, but by an interrupt.
     const isBehind = toInput !== undefined && firstReady(queue) !== undefined
     if (left !== null && isBehind && whenBusy !== 'interrupt') return whileBusy(left.id)
+    // A turn of the engine's loop has a lease for as long as it runs. One that runs out between these two looks is taken
+    // over; to begin over it would break off an answer that somebody waits for (CR5).
+    if (isRunning && left.recorded !== true) return whileBusy(left.id)
     const own = engine.runs.get(threadId)
     if (isRunning && own?.turnId === left.id) return whileBusy(left.id)
     const at = engine.clock.now()

@@ -110,15 +110,15 @@ export async function checkFiles(cluster: Cluster, process: SimulatedProcess): P
 }
 
 async function collectAll(cluster: Cluster, process: SimulatedProcess): Promise<void> {
-  let isDone = false
+  const collected = { isDone: false }
   const later = cluster.scheduler.now() + unusedMs + reservedMs
   while (await cluster.scheduler.step(later)) {
     // What was uploaded or reserved last becomes unused.
   }
   void process.holdfast.files.collect().finally(() => {
-    isDone = true
+    collected.isDone = true
   })
-  while (!isDone && (await cluster.scheduler.step(Number.POSITIVE_INFINITY))) {
+  while (!collected.isDone && (await cluster.scheduler.step(Number.POSITIVE_INFINITY))) {
     // The step itself is the work.
   }
 }
