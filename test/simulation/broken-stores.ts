@@ -49,8 +49,8 @@ export const changing = (store: Store, change: (append: Append) => Append): Stor
 
 /** Every file that was ever begun counts as unused. */
 /** Reads what a link shows from the thread as it is, instead of from the copy. */
-export function showingLater({ shares, readPage }: Store): ShareRecords {
-  const records = shares as ShareRecords
+export function showingLater(store: Store): ShareRecords {
+  const records = store.shares as ShareRecords
   const threads = new Map<string, ThreadId>()
   return {
     ...records,
@@ -61,7 +61,7 @@ export function showingLater({ shares, readPage }: Store): ShareRecords {
     async readTexts(query) {
       const threadId = threads.get(query.id) ?? ''
       const live = { before: null, limit: 1_000, live: 'include', results: 'full' } as const
-      const page = await readPage({ threadId, ...live })
+      const page = await store.readPage({ threadId, ...live })
       const messages = page?.messages.toReversed() ?? []
       const texts = messages
         .filter((message) => toSharedMessage(message, 1) !== null)
