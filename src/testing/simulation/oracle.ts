@@ -236,6 +236,7 @@ const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
   'call-resolved',
   'call-settled',
   'turn-ended',
+  'feedback-given',
 ])
 
 /** Events that only the run of a turn may append. */
