@@ -2,12 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { apiRules } from '../src/client/api.ts'
 import { chatTransportRules } from '../src/client/chat-transport.ts'
-import { threadClientRules } from '../src/client/thread-client.ts'
+import { threadClientRules } from '../src/client/thread-client-options.ts'
+import { sharedThreadClientRules } from '../src/client/shared-thread-client.ts'
+import { sharesClientRules } from '../src/client/shares-client.ts'
 import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
 import { fileRules } from '../src/engine/file-options.ts'
 import { s3Rules } from '../src/files/s3/s3-files.ts'
-import { agentRules, engineRules, policyRules, settingRules } from '../src/engine/option-rules.ts'
+import {
+  agentRules,
+  engineRules,
+  policyRules,
+  settingRules,
+  titleRules,
+} from '../src/engine/option-rules.ts'
 import { recordContinueRules, recordMessageRules } from '../src/engine/record-request.ts'
 import { recordingResponseRules } from '../src/engine/recording-response.ts'
 import { memoryRules } from '../src/store/memory/memory-store.ts'
@@ -21,6 +29,7 @@ const ownOfAgent = Object.fromEntries(
 
 const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   createHoldfast: engineRules,
+  title: titleRules,
   files: fileRules,
   s3Files: s3Rules,
   agent: ownOfAgent,
@@ -31,6 +40,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, OptionRule>>>> = {
   memory: memoryRules,
   createApi: apiRules,
   createThreadClient: threadClientRules,
+  createSharesClient: sharesClientRules,
+  createSharedThreadClient: sharedThreadClientRules,
   createToolCallsClient: toolCallsClientRules,
   createChatTransport: chatTransportRules,
   record: recordMessageRules,

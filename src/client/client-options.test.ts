@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { OptionRule } from '../core/check-options.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { apiRules } from './api.ts'
 import { chatTransportRules, createChatTransport } from './chat-transport.ts'
-import { createThreadClient, threadClientRules } from './thread-client.ts'
-import { createThreadListClient } from './thread-list-client.ts'
+import { createThreadClient } from './thread-client.ts'
+import { threadClientRules } from './thread-client-options.ts'
+import { createThreadListClient, listRules } from './thread-list-client.ts'
 import { createToolCallsClient, toolCallsClientRules } from './tool-calls-client.ts'
 
 const thread = () => createThreadClient({ threadId: 'a' })
@@ -17,7 +17,7 @@ const doors: readonly Door[] = [
     threadClientRules,
     (change) => createThreadClient({ threadId: 'a', ...change }),
   ],
-  ['createThreadListClient', apiRules, (change) => createThreadListClient(change)],
+  ['createThreadListClient', listRules, (change) => createThreadListClient(change)],
   [
     'createToolCallsClient',
     toolCallsClientRules,

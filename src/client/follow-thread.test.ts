@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { settled } from '../../test/support/scripted-clock.ts'
 import { createScriptedServer, refusal, retired, said } from '../../test/support/scripted-server.ts'
-import { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
+import { createThreadClient } from './thread-client.ts'
+import type { ThreadClientOptions } from './thread-client-options.ts'
 
 /** A client that follows a thread of two messages. */
 async function follow(options: Partial<ThreadClientOptions> = {}) {

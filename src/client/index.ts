@@ -14,7 +14,8 @@ export type { Connection } from './connection.ts'
 export type { ExternalStore, ObservableStore } from './external-store.ts'
 export type { LoadedMessage, LoadedPart } from './loaded-message.ts'
 export type { ClientClock, ConnectionGuard, Network } from './network.ts'
-export { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
+export { createThreadClient } from './thread-client.ts'
+export type { ThreadClientOptions } from './thread-client-options.ts'
 export {
   createThreadListClient,
   type ThreadItem,

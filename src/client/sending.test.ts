@@ -7,7 +7,8 @@ import {
   said,
 } from '../../test/support/scripted-server.ts'
 import { ApiError } from '../protocol/api-error.ts'
-import { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
+import { createThreadClient } from './thread-client.ts'
+import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
   const server = createScriptedServer(said('a'), said('b'))

@@ -24,6 +24,7 @@ export interface SharesClient {
 
 /** The options of `createSharesClient`. */
 export interface SharesClientOptions extends ApiOptions {
+  /** The thread that is shared. */
   readonly threadId: string
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { settled } from '../../test/support/scripted-clock.ts'
 import { createScriptedServer, refusal, said } from '../../test/support/scripted-server.ts'
-import { createThreadClient, type ThreadClientOptions } from './thread-client.ts'
+import { createThreadClient } from './thread-client.ts'
+import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
   const server = createScriptedServer(said('a'), said('b'))

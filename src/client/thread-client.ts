@@ -1,12 +1,4 @@
-import {
-  callback,
-  checkOptions,
-  flag,
-  having,
-  type OptionTable,
-  text,
-  wholeNumber,
-} from '../core/check-options.ts'
+import { checkOptions } from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
 import { isTurn, type Message } from '../core/message.ts'
 import { joinedInputs } from '../core/queue.ts'
@@ -14,74 +6,19 @@ import { withDefined } from '../core/with-defined.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
-import { type Api, apiRules, type ApiOptions, createTimedApi } from './api.ts'
+import { type Api, createTimedApi } from './api.ts'
 import { type ConnectionEffect, type ConnectionInput, nextConnection } from './connection.ts'
 import { createExternalStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
-import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
+import { createNetwork, systemClock } from './network.ts'
+import { createThreadVerbs } from './thread-verbs.ts'
+import { type ThreadClientOptions, threadClientRules } from './thread-client-options.ts'
 import type {
   PendingMessage,
   ShownVersion,
   ThreadClient,
   ThreadSnapshot,
 } from './thread-snapshot.ts'
-
-/** The options of `createThreadClient`. */
-export interface ThreadClientOptions extends ApiOptions {
-  /** The thread that is shown. One that is not there yet is made by its first message. */
-  readonly threadId: string
-  /**
-   * How many messages are read at once.
-   *
-   * @default 30
-   */
-  readonly pageSize?: number
-  /**
-   * A chat that does not exist yet: it begins with its first message.
-   *
-   * @default false
-   */
-  readonly isNew?: boolean
-  /**
-   * From 0 to 1, for the share of a delay that is left to chance.
-   *
-   * @default Math.random
-   */
-  readonly random?: () => number
-  /**
-   * Makes the ids of messages that are written here.
-   *
-   * @default random ids
-   */
-  readonly newId?: () => string
-  /**
-   * When a connection is dead, and how long to wait before the next.
-   *
-   * @default the browser’s: dead after 45 s of silence or when the device goes offline
-   */
-  readonly network?: Network
-  /**
-   * The time and the timers, for a test that decides when something happens.
-   *
-   * @default the system’s
-   */
-  readonly clock?: ClientClock
-}
-
-export const threadClientRules: OptionTable<ThreadClientOptions> = {
-  ...apiRules,
-  threadId: text(),
-  pageSize: wholeNumber(1, 200, '30'),
-  isNew: flag('false'),
-  random: callback('Math.random'),
-  newId: callback('random ids'),
-  network: having(
-    'a network with isOnline, guard and wait',
-    ['isOnline', 'guard', 'wait'],
-    'the browser’s',
-  ),
-  clock: having('a clock with now and after', ['now', 'after'], 'the system’s'),
-}
 
 /** How many messages one read has at most, and how many reads look for a message that was shown. */
 const mostAtOnce = 200
@@ -109,7 +46,6 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const network = options.network ?? createNetwork(clock)
   const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
-  const queued = (id: string) => `${base}/queue/${encodeURIComponent(id)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
   /** Where the view stands, as the server said it. */
@@ -377,6 +313,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
 
   return {
     ...store,
+    ...createThreadVerbs(api, threadId),
     async loadOlder() {
       if (cursor === null || store.getSnapshot().isLoadingOlder) return
       show({ isLoadingOlder: true })
@@ -396,16 +333,6 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         },
         replaces,
       ),
-    async editQueued(id, words) {
-      await api.patch(queued(id), { text: words })
-    },
-    async moveQueued(id, before) {
-      await api.patch(queued(id), { before })
-    },
-    withdraw: (id) => api.delete(queued(id)),
-    async release() {
-      await api.post(`${base}/queue/release`, {})
-    },
     async retry(pendingId) {
       const message = store.getSnapshot().pending.find(({ id }) => id === pendingId)
       if (message !== undefined) await post(message)
@@ -418,9 +345,6 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       show({ pending: [...pending, ...unsent.filter(isNew)] })
     },
     choose: (choices) => show({ choices }),
-    async stop() {
-      await api.post(`/api/chat/${encodeURIComponent(threadId)}/stop`, {})
-    },
     regenerate: (messageId) =>
       postJson('/api/chat', {
         id: threadId,
@@ -435,27 +359,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       await readAgain(shown.messageId, seq)
       return shown
     },
-    async fork(messageId) {
-      const body = messageId === undefined ? {} : { messageId }
-      const { id } = await api.post<{ readonly id: string }>(`${base}/fork`, body)
-      return { threadId: id }
-    },
-    async giveFeedback(messageId, feedback) {
-      const path = `/api/messages/${encodeURIComponent(messageId)}/feedback`
-      await api.post(path, { ...feedback, threadId })
-    },
     continue: () => postJson(`/api/chat/${encodeURIComponent(threadId)}/continue`, {}),
-    async decide(callId, answer) {
-      await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
-    },
-    async decideAll(callIds, answer) {
-      const decisions = callIds.map((callId) => ({ ...answer, callId }))
-      await api.post(`${base}/decisions`, { decisions })
-    },
-    async resolve(callId, resolution, result) {
-      const body = result === undefined ? { resolution } : { resolution, result }
-      await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/resolve`, body)
-    },
   }
 }
 

@@ -142,3 +142,34 @@ it('[RS9] a thread is renamed as the server says it, or not at all', async () =>
   await client.rename('a', ' Tea ')
   expect(shown()).toEqual(['ready', 'Tea b', false])
 })
+
+it('[FK2] each list asks for its own, and a thread that no longer belongs leaves it', async () => {
+  const server = createScriptedServer()
+  const kept = (id: string, pinned: boolean, archived: boolean) => ({
+    ...item(id),
+    pinned,
+    archived,
+  })
+  const answer = (...threads: readonly object[]) =>
+    Response.json({ results: threads, nextCursor: null })
+  const { fetch } = server.options
+  const archive = createThreadListClient({ fetch, archived: true })
+  const pinned = createThreadListClient({ fetch, pinned: true })
+  server.on(/limit=50&archived=1$/, () => answer(kept('a', false, true)))
+  server.on(/limit=50&pinned=1$/, () => answer(kept('b', true, false)))
+  await Promise.all([archive.refresh(), pinned.refresh()])
+  const ids = (list: typeof archive) => list.getSnapshot().threads.map(({ id }) => id)
+  expect([ids(archive), ids(pinned)]).toEqual([['a'], ['b']])
+
+  const heal = server.on(/PATCH/, () => refusal(500, 'store-failed'))
+  await expect(archive.update('a', { archived: false })).rejects.toThrow()
+  expect(ids(archive)).toEqual(['a'])
+  heal()
+  server.on(/PATCH/, () => Response.json(kept('a', true, false)))
+  await archive.update('a', { archived: false, pinned: true })
+  expect(ids(archive)).toEqual([])
+  // It belongs to the other list, which does not have it: that is read anew.
+  server.on(/limit=50&pinned=1$/, () => answer(kept('a', true, false), kept('b', true, false)))
+  await pinned.update('a', { pinned: true })
+  expect(ids(pinned)).toEqual(['a', 'b'])
+})

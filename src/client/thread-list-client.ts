@@ -83,7 +83,7 @@ interface ThreadPage {
 /** Options of {@link createThreadListClient}. */
 export interface ThreadListClientOptions extends ApiOptions, ThreadListFilter {}
 
-const listRules: OptionTable<ThreadListClientOptions> = {
+export const listRules: OptionTable<ThreadListClientOptions> = {
   ...apiRules,
   archived: flag('false'),
   pinned: flag('false'),
@@ -94,7 +94,9 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
   checkOptions('createThreadListClient', options, listRules)
   const { archived = false, pinned = false, ...apiOptions } = options
   const api = createApi(apiOptions)
-  const belongs = (thread: ThreadItem) => thread.archived === archived && (!pinned || thread.pinned)
+  // A server of an older version says neither.
+  const belongs = (thread: ThreadItem) =>
+    (thread.archived === true) === archived && (!pinned || thread.pinned)
   const filter = `${archived ? '&archived=1' : ''}${pinned ? '&pinned=1' : ''}`
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
@@ -125,8 +127,12 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
 
   const update = async (id: string, change: ThreadItemChange) => {
     const changed = await api.patch<ThreadItem>(`/api/threads/${encodeURIComponent(id)}`, change)
-    all = all.map((thread) => (thread.id === id ? changed : thread)).filter(belongs)
+    const isHeld = all.some((thread) => thread.id === id)
+    const kept = belongs(changed) ? [changed] : []
+    all = all.flatMap((thread) => (thread.id === id ? kept : [thread]))
     show()
+    // It is back, and only the server knows its place.
+    if (!isHeld && kept.length > 0) await refresh()
   }
 
   const refresh = async () => {

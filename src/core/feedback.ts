@@ -2,8 +2,9 @@ import { isJsonObject, type Json } from './json.ts'
 import { withDefined } from './with-defined.ts'
 
 /** What a person thinks of an answer. */
-export type FeedbackRating = (typeof ratings)[number]
-const ratings = ['up', 'down'] as const
+export type FeedbackRating = 'up' | 'down'
+
+const ratings: readonly FeedbackRating[] = ['up', 'down']
 
 /** Whether something is a rating, or null for one that is taken back. */
 export const isRating = (value: unknown): value is FeedbackRating | null =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
+import { chooseAction } from './thread-menu.ts'
 
 // npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('the list of threads', () => {
@@ -18,16 +19,14 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
     await chat.ended()
     await expect.poll(() => links.count()).toBe(2)
 
-    await page.getByRole('button', { name: 'Rename Stock ACME' }).focus()
-    await page.keyboard.press('Enter')
+    await chooseAction(page, 'Stock ACME', 'Rename')
     await page.getByRole('textbox', { name: 'New name' }).fill('My shares')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'My shares' }).waitFor()
 
     await page.getByRole('searchbox').fill('shares')
     await expect.poll(() => links.allTextContents()).toEqual(['My shares'])
-    await page.getByRole('button', { name: 'Delete My shares' }).focus()
-    await page.keyboard.press('Enter')
+    await chooseAction(page, 'My shares', 'Delete')
     await page.getByText('Nothing found.').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('link', { name: 'My shares' }).waitFor()
@@ -54,8 +53,7 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
       await chat.ended()
     }
     const remove = async (title: string) => {
-      await page.getByRole('button', { name: `Delete ${title}` }).focus()
-      await page.keyboard.press('Enter')
+      await chooseAction(page, title, 'Delete')
       await page.getByRole('button', { name: 'Undo' }).waitFor()
     }
     await remove('Stock GONE')

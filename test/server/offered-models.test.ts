@@ -102,10 +102,15 @@ describe('models that are offered', () => {
         additionalProperties: false,
       },
     }
-    expect(await get('agent')).toEqual({ status: 200, body: told })
+    const asked = { person: 'ann', sharing: false }
+    expect(await get('agent')).toEqual({ status: 200, body: { ...told, ...asked } })
     expect(await holdfast.describeAgent({ ownerId: 'ann' })).toEqual(told)
     const none = openChat({ model: fast.model })
-    expect((await none.get('agent')).body).toEqual({ models: [], choices: null })
+    expect((await none.get('agent')).body).toEqual({
+      models: [],
+      choices: null,
+      ...asked,
+    })
   })
 
   it('[AG2a] the schema of choices is told as JSON Schema; one that cannot be written as such says nothing', async () => {

@@ -10,22 +10,9 @@ import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
 import { fileSql } from './file-sql.ts'
 import { prepareSearchStatements } from './search-index.ts'
-import { prepareShareStatements } from './share-records.ts'
+import type { NamedParams, Statement } from './prepared-statement.ts'
+import { prepareShareStatements } from './share-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
-
-/** A prepared statement with the types of what goes in and comes out. */
-export interface Statement<Params extends readonly SQLInputValue[] | NamedParams, Row> {
-  get(...params: ArgumentsOf<Params>): Row | undefined
-  all(...params: ArgumentsOf<Params>): readonly Row[]
-  /** Reads no more rows than are asked for. */
-  iterate(...params: ArgumentsOf<Params>): Iterable<Row>
-  run(...params: ArgumentsOf<Params>): {
-    readonly changes: number | bigint
-    readonly lastInsertRowid: number | bigint
-  }
-}
-export type NamedParams = Readonly<Record<string, SQLInputValue>>
-type ArgumentsOf<Params> = Params extends readonly unknown[] ? Params : [params: Params]
 
 type InThread = [thread: ThreadKey]
 type AtPlace = [thread: ThreadKey, seq: Seq]

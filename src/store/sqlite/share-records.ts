@@ -1,6 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { ThreadId } from '../../core/ids.ts'
-import type { Share, ShareId, StoredShare } from '../../core/share.ts'
 import {
   readShareNames,
   type SharedText,
@@ -8,36 +6,7 @@ import {
   toShareNames,
 } from '../share-records.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { NamedParams, Statement } from './ledger-statements.ts'
-import { shareSql as sql } from './share-sql.ts'
-
-export type ShareStatements = ReturnType<typeof prepareShareStatements>
-
-type ShareRow = Omit<StoredShare, 'files' | 'calls'> & { readonly names: string }
-
-export function prepareShareStatements(db: DatabaseSync) {
-  const prepare = <Params extends readonly (string | number)[] | NamedParams, Row = never>(
-    text: string,
-  ) => db.prepare(text) as unknown as Statement<Params, Row>
-  type Unfinished = { threadId: ThreadId; before: number }
-  return {
-    dropUnfinishedTexts: prepare<Unfinished>(sql.dropUnfinishedTexts),
-    dropUnfinished: prepare<Unfinished>(sql.dropUnfinished),
-    countShares: prepare<[ThreadId], { count: number }>(sql.countShares),
-    beginShare: prepare<{ id: ShareId; threadId: ThreadId; at: number }>(sql.beginShare),
-    addText: prepare<{ id: ShareId; nth: number; body: string }>(sql.addText),
-    finishShare: prepare<{ id: ShareId; seq: number; title: string; names: string }>(
-      sql.finishShare,
-    ),
-    readShare: prepare<[ShareId], ShareRow>(sql.readShare),
-    readShareTexts: prepare<[ShareId, before: number], SharedText>(sql.readShareTexts),
-    listShares: prepare<[ThreadId], Share>(sql.listShares),
-    deleteShareTexts: prepare<[ShareId]>(sql.deleteShareTexts),
-    deleteShare: prepare<{ id: ShareId; threadId: ThreadId }>(sql.deleteShare),
-    deleteTextsOfThread: prepare<[ThreadId]>(sql.deleteTextsOfThread),
-    deleteSharesOfThread: prepare<[ThreadId]>(sql.deleteSharesOfThread),
-  }
-}
+import type { ShareStatements } from './share-sql.ts'
 
 /** In the transaction that deletes the thread. */
 export function deleteThreadShares(statements: ShareStatements, threadId: ThreadId): void {

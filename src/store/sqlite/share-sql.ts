@@ -1,3 +1,9 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { ThreadId } from '../../core/ids.ts'
+import type { Share, ShareId, StoredShare } from '../../core/share.ts'
+import type { SharedText } from '../share-records.ts'
+import type { NamedParams, Statement } from './prepared-statement.ts'
+
 /** All that is asked of the tables of links. A link counts only while its thread is the one that it was made of. */
 const ofThread = 'JOIN threads t ON t.id = s.thread_id AND t.incarnation = s.incarnation'
 
@@ -25,3 +31,31 @@ export const shareSql = {
     SELECT id FROM shares WHERE thread_id = ?)`,
   deleteSharesOfThread: 'DELETE FROM shares WHERE thread_id = ?',
 } as const
+
+export type ShareStatements = ReturnType<typeof prepareShareStatements>
+
+type ShareRow = Omit<StoredShare, 'files' | 'calls'> & { readonly names: string }
+
+export function prepareShareStatements(db: DatabaseSync) {
+  const prepare = <Params extends readonly (string | number)[] | NamedParams, Row = never>(
+    text: string,
+  ) => db.prepare(text) as unknown as Statement<Params, Row>
+  type Unfinished = { threadId: ThreadId; before: number }
+  return {
+    dropUnfinishedTexts: prepare<Unfinished>(shareSql.dropUnfinishedTexts),
+    dropUnfinished: prepare<Unfinished>(shareSql.dropUnfinished),
+    countShares: prepare<[ThreadId], { count: number }>(shareSql.countShares),
+    beginShare: prepare<{ id: ShareId; threadId: ThreadId; at: number }>(shareSql.beginShare),
+    addText: prepare<{ id: ShareId; nth: number; body: string }>(shareSql.addText),
+    finishShare: prepare<{ id: ShareId; seq: number; title: string; names: string }>(
+      shareSql.finishShare,
+    ),
+    readShare: prepare<[ShareId], ShareRow>(shareSql.readShare),
+    readShareTexts: prepare<[ShareId, before: number], SharedText>(shareSql.readShareTexts),
+    listShares: prepare<[ThreadId], Share>(shareSql.listShares),
+    deleteShareTexts: prepare<[ShareId]>(shareSql.deleteShareTexts),
+    deleteShare: prepare<{ id: ShareId; threadId: ThreadId }>(shareSql.deleteShare),
+    deleteTextsOfThread: prepare<[ThreadId]>(shareSql.deleteTextsOfThread),
+    deleteSharesOfThread: prepare<[ThreadId]>(shareSql.deleteSharesOfThread),
+  }
+}

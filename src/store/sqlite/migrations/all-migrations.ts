@@ -33,4 +33,4 @@ export const allMigrations: readonly string[] = [
  * Those after which the version before can go on reading and writing as if they had not been taken: they
  * add a table, an index, or a column that may be left out (docs/guides/upgrades.md).
  */
-export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12])
+export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12, 13])
