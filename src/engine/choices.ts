@@ -2,9 +2,15 @@ import type { FlexibleSchema } from 'ai'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
-import type { Engine } from './engine.ts'
 import { shortId } from './failure-words.ts'
 import { fitSchema } from './fit-schema.ts'
+import type { Offer } from './offered-models.ts'
+
+/** What of the engine is needed for it. */
+interface ChoicesEngine {
+  readonly offer: Pick<Offer, 'schema'>
+  readonly newMessageId: () => string
+}
 
 type ChoicesSchema = FlexibleSchema<unknown> | undefined
 
@@ -13,7 +19,7 @@ type ChoicesSchema = FlexibleSchema<unknown> | undefined
  * refused, and so is a request with choices where there is no schema: they would be lost without a word (AG2).
  */
 export async function fitChoices(
-  { offer: { schema }, newMessageId }: Pick<Engine, 'offer' | 'newMessageId'>,
+  { offer: { schema }, newMessageId }: ChoicesEngine,
   given: Json | undefined,
 ): Promise<Json | undefined> {
   if (schema === undefined) {

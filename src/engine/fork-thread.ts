@@ -17,6 +17,7 @@ import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from './thread-scope.ts'
+import { writeCopy } from './write-copy.ts'
 
 /** What `threads.fork` takes. */
 export interface ForkOptions extends ThreadScope {
@@ -41,8 +42,8 @@ export type ForkResult =
   | { readonly kind: 'no-thread' }
 
 /**
- * Copies by value, in one commit that makes the thread: a crash leaves all of it or nothing, and what is done to either
- * thread later, a deletion too, cannot reach the other.
+ * Copies by value: a crash leaves all of it or nothing, and what is done to either thread later, a deletion too, cannot
+ * reach the other.
  */
 export async function forkThread(
   engine: Engine,
@@ -72,25 +73,22 @@ export async function forkThread(
     if (tip === undefined) return { kind: 'no-message' }
     const at = clock.now()
     const forkedFrom = { threadId: source.id, messageId: tip.id }
-    const events: readonly NewEvent[] = [
-      ...messages.map((message) => toCopy(engine, message)),
-      { type: 'thread-forked', from: forkedFrom, at },
-    ]
+    const events = copyAll(engine, messages, { type: 'thread-forked', from: forkedFrom, at })
     // What stands for a title in the origin stands for one here too.
     const isPlaceholder = title === undefined && source.titledBy === null
     const create = {
       ...{ ownerId: source.ownerId, title: title ?? source.title, at },
       ...(isPlaceholder ? ({ isPlaceholder } as const) : {}),
     }
-    const result = await engine.append({ threadId: id, events, expectedSeq: 0, create })
+    const isWritten = await writeCopy(engine, { id, create, events }, newThreadId)
     const thread = await store.readThread(id)
-    if (result.kind === 'appended') {
+    if (isWritten) {
       return thread === null ? { kind: 'no-thread' } : { kind: 'forked', thread }
     }
     // Somebody made a thread of this id meanwhile.
     if (thread?.ownerId === source.ownerId) return { kind: 'exists', thread }
     if (thread !== null) return { kind: 'taken' }
-    throw new HoldfastError('store-failed', `The thread could not be forked: ${result.kind}.`)
+    throw new HoldfastError('store-failed', 'The thread could not be forked.')
   })
 }
 
@@ -149,6 +147,15 @@ export async function hasSwitched(store: Store, threadId: ThreadId, seq: Seq): P
 }
 
 const switches: ReadonlySet<string> = new Set(['messages-retired', 'messages-shown'])
+
+function* copyAll(
+  engine: Engine,
+  messages: readonly Message[],
+  last: NewEvent,
+): Generator<NewEvent> {
+  for (const message of messages) yield toCopy(engine, message)
+  yield last
+}
 
 /** The same content under an id that nobody has; a person's message keeps its own, which is unique in its thread. */
 function toCopy(engine: Engine, message: Message): NewEvent {

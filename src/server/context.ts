@@ -24,6 +24,10 @@ export interface ServerContext {
   readonly sharing: boolean
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
+  /** Imports and forks. */
+  readonly jobs: OwnerCounter
+  /** Files that are sent or fetched. */
+  readonly transfers: OwnerCounter
   readonly saving: SavingWatch
   readonly inFlight: InFlight
   /** Reads that may be large go through this. */
@@ -43,6 +47,8 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     sharing: options.sharing ?? options.authenticate === undefined,
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
+    jobs: createOwnerCounter(limits.jobsPerOwner, 'imports or forks', limits.jobs),
+    transfers: createOwnerCounter(limits.transfersPerOwner, 'files', limits.transfers),
     saving: createSavingWatch(holdfast),
     inFlight,
     reads,

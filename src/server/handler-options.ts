@@ -113,6 +113,27 @@ export interface Limits {
    */
   readonly followers: number
   /**
+   * Imports and forks of one owner at once, in this process: each holds much in memory. More is 429.
+   * @default 2
+   */
+  readonly jobsPerOwner: number
+  /**
+   * The same of all owners together.
+   * @default 8
+   */
+  readonly jobs: number
+  /**
+   * Files of one owner that are sent or fetched at once, in this process: each holds an open file and a piece of it. More is
+   * 429.
+   * @default 100
+   */
+  readonly transfersPerOwner: number
+  /**
+   * The same of all owners together.
+   * @default 2_000
+   */
+  readonly transfers: number
+  /**
    * What was built for one owner and not yet taken by their connections, in bytes. Over it their streams wait
    * before they read on, and another page or stream is 429 with `Retry-After`.
    * @default 33_554_432
@@ -133,6 +154,10 @@ export const defaultLimits: Limits = {
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
   followers: 20_000,
+  jobsPerOwner: 2,
+  jobs: 8,
+  transfersPerOwner: 100,
+  transfers: 2_000,
   unreadBytesPerOwner: 33_554_432,
   unreadBytes: 268_435_456,
 }

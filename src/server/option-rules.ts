@@ -52,6 +52,10 @@ export const limitRules: OptionTable<Limits> = {
   runsPerOwner: wholeNumber(1, most, '1,000'),
   followersPerOwner: wholeNumber(1, most, '5,000'),
   followers: wholeNumber(1, most, '20,000'),
+  jobsPerOwner: wholeNumber(1, 1_000, '2'),
+  jobs: wholeNumber(1, 1_000, '8'),
+  transfersPerOwner: wholeNumber(1, 1_000_000, '100'),
+  transfers: wholeNumber(1, 1_000_000, '2,000'),
   unreadBytesPerOwner: wholeNumber(1, most, '33,554,432'),
   unreadBytes: wholeNumber(1, most, '268,435,456'),
 }

@@ -9,8 +9,8 @@ import { notFound } from './http-error.ts'
 export interface ServedFile {
   readonly file: Omit<FileRecord, 'ownerId'>
   readonly cacheControl: string
-  /** Refuses where the reader takes too much. */
-  readonly admit: () => void
+  /** Refuses where the reader takes too much; what it returns gives the place back. */
+  readonly admit: () => () => void
   readonly read: (range?: ByteRange) => Promise<AsyncIterable<Uint8Array> | null>
 }
 
@@ -26,10 +26,16 @@ export async function serveFile(request: Request, served: ServedFile): Promise<R
   if (range === 'unsatisfiable') {
     throw new ApiError(416, 'bad-range', `The file has ${file.bytes} bytes.`)
   }
-  served.admit()
-  const content = await served.read(range ?? undefined)
-  if (content === null) throw notFound('file')
-  const body = toBody(content)
+  const leave = served.admit()
+  let content: AsyncIterable<Uint8Array> | null
+  try {
+    content = await served.read(range ?? undefined)
+    if (content === null) throw notFound('file')
+  } catch (error) {
+    leave()
+    throw error
+  }
+  const body = toBody(content, leave)
   if (range === null) {
     return new Response(body, { headers: { ...headers, 'content-length': `${file.bytes}` } })
   }
@@ -64,17 +70,30 @@ const headersOf = (
 /** What a browser would run or draw with what is in it, if it were opened as a page. */
 const isActive = (mediaType: string): boolean => /html|svg|xml|javascript|wasm/.test(mediaType)
 
-/** Read when whoever is served takes it, so that no file is in memory as a whole (OP7). */
-function toBody(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+/** Read when whoever is served takes it, so that no file is in memory as a whole (OP7). `onClose`: it is over, in any way. */
+function toBody(
+  content: AsyncIterable<Uint8Array>,
+  onClose: () => void,
+): ReadableStream<Uint8Array> {
   const source = content[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next: IteratorResult<Uint8Array, unknown> = await source.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(next.value)
+        try {
+          const next: IteratorResult<Uint8Array, unknown> = await source.next()
+          if (next.done !== true) {
+            controller.enqueue(next.value)
+            return
+          }
+          onClose()
+          controller.close()
+        } catch (error) {
+          onClose()
+          throw error
+        }
       },
       async cancel() {
+        onClose()
         await source.return?.()
       },
     },

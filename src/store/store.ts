@@ -58,6 +58,12 @@ export interface Store {
    */
   rewriteThread?(rewrite: ThreadRewrite): Promise<RewriteResult>
 
+  /**
+   * For a thread that is made with much in it, where one commit of all would hold up everybody else: written in many
+   * commits that nobody sees, and then shown at once. Without it such a thread is one commit.
+   */
+  readonly staging?: ThreadStaging
+
   /** One consistent read; null if there is no such thread. */
   readPage(query: PageQuery): Promise<Page | null>
   /** What happened after a seq, in order. Null if there is no such thread. */
@@ -133,6 +139,17 @@ export interface Store {
   /** Where the bytes of files go unless the host says otherwise. */
   readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
+}
+
+/** How a thread is held back until all of it is there. */
+export interface ThreadStaging {
+  /** Whose it is until then: nobody's. What is not published within the hour is removed. */
+  readonly ownerId: OwnerId
+  /** From now on it has this id and owner, in one transaction. `exists`: the id is somebody's, and nothing was changed. */
+  publish(
+    staged: ThreadId,
+    as: { readonly id: ThreadId; readonly ownerId: OwnerId },
+  ): Promise<'published' | 'exists' | 'no-thread'>
 }
 
 export interface MigrateOptions {

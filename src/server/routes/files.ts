@@ -7,7 +7,7 @@ import type { Route, RouteRequest } from '../router.ts'
 import { serveFile } from '../serve-file.ts'
 
 /** Files that messages name (FL1). */
-export function fileRoutes({ holdfast, inFlight }: ServerContext): readonly Route[] {
+export function fileRoutes({ holdfast, inFlight, transfers }: ServerContext): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -23,13 +23,17 @@ export function fileRoutes({ holdfast, inFlight }: ServerContext): readonly Rout
           throw new ApiError(415, 'unsupported-type', 'Send one file as the body, not a form.')
         }
         const length = headers.get('content-length')
-        const file = await holdfast.files.add({
-          ownerId,
-          content: readBody(request),
-          mediaType,
-          ...filenameOf(headers.get('x-filename')),
-          ...(length === null ? {} : { bytes: Number(length) }),
-        })
+        const named = filenameOf(headers.get('x-filename'))
+        const leave = transfers.acquire(ownerId)
+        const file = await holdfast.files
+          .add({
+            ownerId,
+            content: readBody(request),
+            mediaType,
+            ...named,
+            ...(length === null ? {} : { bytes: Number(length) }),
+          })
+          .finally(leave)
         return Response.json(toAnswer(file, basePath), { status: 201 })
       },
     },
@@ -41,7 +45,10 @@ export function fileRoutes({ holdfast, inFlight }: ServerContext): readonly Rout
         return serveFile(request.request, {
           file,
           cacheControl: 'private, max-age=31536000, immutable',
-          admit: () => inFlight.admit(request.ownerId),
+          admit: () => {
+            inFlight.admit(request.ownerId)
+            return transfers.acquire(request.ownerId)
+          },
           read: (range) => holdfast.files.read(file.id, range),
         })
       },

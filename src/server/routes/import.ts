@@ -1,5 +1,6 @@
 import { parseThreadId } from '../../core/ids.ts'
 import { importThreads } from '../../transfer/import-threads.ts'
+import type { Store } from '../../store/store.ts'
 import { openScratch } from '../../transfer/open-scratch.ts'
 import { readImport } from '../../transfer/read-import.ts'
 import { oneOf, parameter, type ServerContext } from '../context.ts'
@@ -11,7 +12,7 @@ const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities']
 const types = /^application\/(json|x-ndjson|jsonl)\s*(;|$)/i
 
 /** Old threads, for their new owner: whoever sends them. */
-export function importRoutes({ holdfast, limits }: ServerContext): readonly Route[] {
+export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonly Route[] {
   return [
     {
       method: 'POST',
@@ -23,12 +24,15 @@ export function importRoutes({ holdfast, limits }: ServerContext): readonly Rout
         )
         const thread = parameter(url, 'thread')
         const threadId = thread === undefined ? undefined : parseThreadId(thread)
-        // Whole before the first of it is stored: what is too large or cut off changes nothing (HT3).
-        const text = await readText(request, limits.importBytes, types)
-        if (text === null) throw badRequest('There is nothing to import.')
-        const { store, clock } = holdfast
-        const scratch = isDry ? await openScratch() : undefined
+        // Before its body is read, which is held whole.
+        const leave = jobs.acquire(ownerId)
+        let scratch: Store | undefined
         try {
+          // Whole before the first of it is stored: what is too large or cut off changes nothing (HT3).
+          const text = await readText(request, limits.importBytes, types)
+          if (text === null) throw badRequest('There is nothing to import.')
+          const { store, clock } = holdfast
+          scratch = isDry ? await openScratch() : undefined
           const source = readImport(piecesOf(text), { messageChars: limits.importMessageChars })
           const report = await importThreads(store, source, {
             ...{ ownerId, format, now: clock.now },
@@ -37,6 +41,7 @@ export function importRoutes({ holdfast, limits }: ServerContext): readonly Rout
           })
           return Response.json(report)
         } finally {
+          leave()
           await scratch?.close()
         }
       },

@@ -24,7 +24,7 @@ const privately = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofol
 
 /** Links to threads (FK5): made and taken back by the owner, read by whoever has one. */
 export function shareRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, inFlight, reads, sharing } = context
+  const { holdfast, inFlight, reads, sharing, transfers } = context
   const { shares } = holdfast
   /** The readers of one link take from one another and from nobody else (OP7a). */
   const readerOf = (id: string) => `share ${id}`
@@ -122,7 +122,10 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
         const response = await serveFile(request.request, {
           ...found,
           cacheControl: privately['cache-control'],
-          admit: () => inFlight.admit(readerOf(id)),
+          admit: () => {
+            inFlight.admit(readerOf(id))
+            return transfers.acquire(readerOf(id))
+          },
         })
         return withHeaders(response)
       },

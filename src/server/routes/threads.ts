@@ -111,7 +111,8 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
           messageId: messageId === undefined ? undefined : parseMessageId(messageId),
           title: title === undefined ? undefined : parseTitle(title),
         }
-        const forked = await threads.fork(id, withDefined({ ownerId }, wanted))
+        const leave = context.jobs.acquire(ownerId)
+        const forked = await threads.fork(id, withDefined({ ownerId }, wanted)).finally(leave)
         switch (forked.kind) {
           case 'forked':
           case 'exists':

@@ -18,7 +18,7 @@ import {
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import { createFairTurns } from './fair-turns.ts'
-import { nobody } from './ledger-sql.ts'
+import { nobodys } from './ledger-sql.ts'
 import type { ThreadKey } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
 import { toStoreFault } from './sqlite-error.ts'
@@ -215,7 +215,7 @@ function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
 
 /** `?` is the number of one thread, or null for all. Not what is being deleted (`remove-thread.ts`). Not `?1` twice: Node 22.13 cannot bind numbered ones. */
 const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)
-  AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id = ${nobody})`
+  AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id IN ${nobodys})`
 
 const auditSql = {
   scans: {
@@ -235,7 +235,7 @@ const auditSql = {
   },
   listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
     updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived
-    FROM threads WHERE owner_id <> ${nobody} ORDER BY thread`,
+    FROM threads WHERE owner_id NOT IN ${nobodys} ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,

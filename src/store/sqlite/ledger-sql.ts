@@ -27,8 +27,11 @@ const lastCounter = `max(
     (SELECT least FROM counter WHERE id = 1),
     coalesce((SELECT max(changed) FROM threads), 0))`
 
-/** Whose a thread is that is being deleted (`remove-thread.ts`). No id of a person has a control character. */
-export const nobody = "'\u0001deleted'"
+/** Whose a thread is that is being deleted (`remove-thread.ts`), or not whole yet (`stage-thread.ts`). No id of a person has a control character. */
+export const deletedOwner = '\u0001deleted'
+export const stagedOwner = '\u0001staged'
+/** Both, in SQL: such a thread is in no view of the store. */
+export const nobodys = `('${deletedOwner}', '${stagedOwner}')`
 
 /** All that the store asks of the database, in one place, so that its plans can be tested. */
 export const ledgerSql = {
@@ -56,8 +59,15 @@ export const ledgerSql = {
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
   // Its seq is 0, so that nobody is told of it as a change.
   insertHidden: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
-    changed, fence, incarnation, mark) VALUES (:thread, :id, ${nobody}, '', 0, 0, 0, :counter, :counter, 0, '', '')`,
-  findHidden: `SELECT thread FROM threads WHERE owner_id = ${nobody} LIMIT 1`,
+    changed, fence, incarnation, mark) VALUES (:thread, :id, '${deletedOwner}', '', 0, 0, 0, :counter, :counter, 0, '', '')`,
+  findStaged: `SELECT thread FROM threads WHERE owner_id = '${stagedOwner}' AND created_at < ? LIMIT 1`,
+  readStaged: `SELECT thread, title, created_at AS at, updated_at AS updatedAt, seq, incarnation, mark,
+    forked_from AS forkedFrom, title_note AS titleNote FROM threads WHERE id = ? AND owner_id = '${stagedOwner}'`,
+  // Under the number that its rows have already.
+  insertPublished: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
+    changed, fence, incarnation, mark, forked_from, title_note) VALUES (:thread, :id, :ownerId, :title, :at, :updatedAt,
+    :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom, :titleNote)`,
+  findHidden: `SELECT thread FROM threads WHERE owner_id = '${deletedOwner}' LIMIT 1`,
   countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
   deleteSomeMessages: `DELETE FROM messages WHERE thread = ? AND seq IN (
     SELECT seq FROM messages WHERE thread = ? ORDER BY seq LIMIT 20)`,
@@ -65,7 +75,7 @@ export const ledgerSql = {
     SELECT seq FROM events WHERE thread = ? ORDER BY seq LIMIT 20)`,
   deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
     SELECT rowid FROM calls WHERE thread = ? LIMIT 20)`,
-  deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = ${nobody}`,
+  deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
   deleteMessagesFrom: 'DELETE FROM messages WHERE thread = ? AND seq >= ?',
   deleteEventsFrom: 'DELETE FROM events WHERE thread = ? AND seq >= ?',
   deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
@@ -124,7 +134,7 @@ export const ledgerSql = {
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
     t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
-    WHERE m.message_id = ? AND m.role = 'assistant' AND t.owner_id <> ${nobody} LIMIT 1`,
+    WHERE m.message_id = ? AND m.role = 'assistant' AND t.owner_id NOT IN ${nobodys} LIMIT 1`,
   /** A turn that ended after it had been retired would come back to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)

@@ -19,6 +19,19 @@ type AtPlace = [thread: ThreadKey, seq: Seq]
 type ById = [thread: ThreadKey, messageId: MessageId]
 type OfCall = [thread: ThreadKey, callId: CallId]
 
+/** The row of a thread that is not whole yet. */
+interface StagedRow {
+  readonly thread: ThreadKey
+  readonly title: string
+  readonly at: number
+  readonly updatedAt: number
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
+  readonly forkedFrom: string | null
+  readonly titleNote: string | null
+}
+
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
 /** Prepared once and kept for as long as the store is open. */
@@ -68,6 +81,15 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     }>(sql.insertThread),
     deleteThread: prepare<InThread>(sql.deleteThread),
     insertHidden: prepare<{ thread: ThreadKey; id: string; counter: number }>(sql.insertHidden),
+    findStaged: prepare<[before: number], { thread: ThreadKey }>(sql.findStaged),
+    readStaged: prepare<[ThreadId], StagedRow>(sql.readStaged),
+    insertPublished: prepare<
+      { [Name in keyof StagedRow]: StagedRow[Name] } & {
+        id: ThreadId
+        ownerId: OwnerId
+        counter: number
+      }
+    >(sql.insertPublished),
     findHidden: prepare<[], { thread: ThreadKey }>(sql.findHidden),
     countMessages: prepare<InThread, { count: number }>(sql.countMessages),
     deleteSomeMessages: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeMessages),

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
-import { nobody } from './ledger-sql.ts'
+import { nobodys } from './ledger-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchQuery, UnreadThread } from '../search.ts'
 
 /** The number of a thread in this database. */
@@ -159,7 +159,7 @@ function findTexts(search: SearchStatements, query: SearchQuery): readonly Searc
       `SELECT s.id, s.at, s.seq, t.id AS threadId, t.title, m.message_id AS messageId, m.role
        FROM ${source} JOIN threads t ON t.thread = s.thread
        LEFT JOIN messages m ON m.thread = s.thread AND m.seq = s.seq AND m.retired_seq IS NULL
-       WHERE s.owner = ?1 AND t.owner_id <> ${nobody} AND (s.at, s.id) < (?4, ?5)
+       WHERE s.owner = ?1 AND t.owner_id NOT IN ${nobodys} AND (s.at, s.id) < (?4, ?5)
          AND (s.seq = 0 OR m.seq IS NOT NULL)
          ${patterns.map((_, index) => `AND instr(s.words, ?${index + 7}) > 0`).join(' ')}
        ORDER BY s.at DESC, s.id DESC LIMIT ?6 + 0`,

@@ -31,6 +31,7 @@ import { hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
+import { createSqliteStaging, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
 
 export interface SqliteStoreOptions {
@@ -93,13 +94,20 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
 
   // What a process left that died while it deleted: looked for once, and told to nobody if it has to wait for another time.
-  void removeHidden({ read, write }).catch(() => undefined)
+  const tidy = async () => {
+    const isLeft = await read(({ findStaged }) => findStaged.get(now()) !== undefined)
+    if (isLeft) await write((statements) => hideLeftovers(statements, now(), nextCounterOf))
+    await removeHidden({ read, write })
+  }
+  void tidy().catch(() => undefined)
 
   const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> =>
     write((statements) => {
       const nextCounter = createCounter(statements)
       return commits.map((commit) => writeCommit(statements, commit, { now, isAlive, nextCounter }))
     })
+
+  const staging = createSqliteStaging({ write }, nextCounterOf)
 
   return {
     kind: 'sqlite',
@@ -159,6 +167,15 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         if (Number(statements.setMetadata.run(values).changes) > 0) return 'set'
         return statements.readKey.get(id) === undefined ? 'no-thread' : 'stale'
       })
+    },
+
+    staging: {
+      ...staging,
+      async publish(staged, as) {
+        const result = await staging.publish(staged, as)
+        if (result === 'published') notifications.post([{ threadId: as.id, seq: 1 }])
+        return result
+      },
     },
 
     async deleteThread(id) {
@@ -258,6 +275,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
   }
 }
+
+const nextCounterOf = (statements: LedgerStatements): number => createCounter(statements)()
 
 /** Each number is written where it is used, before the next is asked for. */
 const createCounter =

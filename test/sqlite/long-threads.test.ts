@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import { checkStore, createHoldfast, importThreads, readImport, type Store } from 'holdfast'
+import {
+  checkStore,
+  createHoldfast,
+  importThreads,
+  readImport,
+  type Store,
+  systemClock,
+} from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { expect, it } from 'vitest'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
@@ -101,4 +108,77 @@ it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody 
   expect((await next.readPage(query))?.messages).toEqual([])
   await expect.poll(left, { timeout: 20_000 }).toEqual([1, 0, 0, 0, 0, 0])
   await found.close()
+})
+
+it('[OP7 VR4] a long thread is forked in many turns of the event loop, and is there at once as a whole', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await writeLongThread(store, 'long')
+  const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
+  const seen = new Set<unknown>()
+  let isForked = false
+  const looking = (async () => {
+    while (!isForked) {
+      const { results } = await holdfast.threads.list({ ownerId: 'ann' })
+      seen.add(JSON.stringify(results.map(({ id, seq }) => [id, seq > 0])))
+      await setImmediate()
+    }
+  })()
+  const turns = await turnsDuring(() => holdfast.threads.fork('long', { id: 'copy' }))
+  isForked = true
+  await looking
+  expect(turns).toBeGreaterThan(3)
+  for (const list of seen) {
+    expect([
+      JSON.stringify([['long', true]]),
+      JSON.stringify([
+        ['copy', true],
+        ['long', true],
+      ]),
+    ]).toContain(list)
+  }
+  const texts = async (threadId: string) =>
+    JSON.parse((await Array.fromAsync(holdfast.export({ threadId }))).join('')) as {
+      readonly threads: readonly { readonly messages: readonly { readonly parts: unknown }[] }[]
+    }
+  const partsOf = async (threadId: string) =>
+    JSON.stringify(
+      (await texts(threadId)).threads[0]?.messages.map(({ parts }) => parts),
+    ).replaceAll(/"(toolCallId|approvalId)":"[^"]*"/g, '')
+  expect(await partsOf('copy')).toBe(await partsOf('long'))
+  expect(await checkStore(store)).toMatchObject({ found: 0 })
+  await holdfast.close()
+})
+
+it('[OP7 VR4] a process that dies while it forks leaves nothing that anybody sees, and nothing for long', async () => {
+  const file = temporaryFile()
+  let at = 1_000_000
+  const store = openStore(file, { now: () => at })
+  await writeLongThread(store, 'long')
+  const holdfast = createHoldfast({
+    store,
+    model: scriptedModel(() => []),
+    recoverEveryMs: 0,
+    clock: { ...systemClock, now: () => at },
+  })
+  const forking = holdfast.threads.fork('long', { id: 'copy' }).catch((error: unknown) => error)
+  const raw = openRaw(file)
+  const rows = (table: string) =>
+    raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows']
+  while (rows('threads') === 1) await setImmediate()
+  await store.close()
+  expect(await forking).toMatchObject({ code: 'store-closed' })
+  await holdfast.close()
+  expect(rows('threads')).toBe(2)
+
+  const next = openStore(file, { now: () => at })
+  expect(await next.readThread('copy')).toBeNull()
+  expect(await checkStore(next)).toMatchObject({ found: 0 })
+  await next.close()
+  expect(rows('threads')).toBe(2)
+  at += 3_600_001
+  openStore(file, { now: () => at })
+  await expect
+    .poll(() => [rows('threads'), rows('messages')], { timeout: 20_000 })
+    .toEqual([1, 2_000])
 })
