@@ -12,7 +12,7 @@ import {
   withoutFaults,
   type FaultProfile,
 } from './fault-injecting-store.ts'
-import { createSimulatedFiles, type SimulatedFiles } from './file-actions.ts'
+import { createSimulatedFiles, type SimulatedFiles } from './simulated-files.ts'
 import { createObserver } from './observer.ts'
 import type { Report, Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
