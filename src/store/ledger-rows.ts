@@ -26,7 +26,6 @@ import type {
 import { largestTurnBytes, lazyBytes } from './store.ts'
 import { type LargeOutputs, readOutputs } from './read-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
-import type { StoredOutput } from './stored-output.ts'
 import { type MessageVersion, withVersions } from '../core/versions.ts'
 import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
