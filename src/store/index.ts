@@ -38,7 +38,6 @@ export {
 export {
   type BatchRow,
   createLedgerReader,
-  type LargeOutputs,
   type LedgerReader,
   type LedgerRows,
   type LedgerSource,
@@ -48,6 +47,7 @@ export {
   type StoredCallRow,
   type ThreadRow,
 } from './ledger-rows.ts'
+export type { LargeOutputs } from './read-outputs.ts'
 export { createLocalNotifier, type LocalNotifier } from './local-notifier.ts'
 export { drawMark, markOf, type PlaceEvidence } from './place-evidence.ts'
 export {
@@ -90,6 +90,7 @@ export type {
   ThreadFilter,
   ThreadList,
   ThreadListQuery,
+  ThreadStaging,
 } from './store.ts'
 export { largestTurnBytes, lazyBytes } from './store.ts'
 export type { StoredOutput } from './stored-output.ts'

@@ -46,7 +46,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 
 const tables = ['threads', 'messages', 'events', 'calls', 'search_texts', 'search_words'] as const
 
-it('[OP7 OP5c] a long thread is exported, searched and deleted in many turns of the event loop', async () => {
+it('[OP7b OP5c] a long thread is exported, searched and deleted in many turns of the event loop', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
@@ -70,7 +70,7 @@ it('[OP7 OP5c] a long thread is exported, searched and deleted in many turns of 
   await holdfast.close()
 })
 
-it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
+it('[OP7b OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
@@ -110,7 +110,7 @@ it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody 
   await found.close()
 })
 
-it('[OP7 VR4] a long thread is forked in many turns of the event loop, and is there at once as a whole', async () => {
+it('[OP7b VR4] a long thread is forked in many turns of the event loop, and is there at once as a whole', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
@@ -150,7 +150,7 @@ it('[OP7 VR4] a long thread is forked in many turns of the event loop, and is th
   await holdfast.close()
 })
 
-it('[OP7 VR4] a process that dies while it forks leaves nothing that anybody sees, and nothing for long', async () => {
+it('[OP7b VR4] a process that dies while it forks leaves nothing that anybody sees, and nothing for long', async () => {
   const file = temporaryFile()
   let at = 1_000_000
   const store = openStore(file, { now: () => at })
