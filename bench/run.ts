@@ -7,6 +7,7 @@ import { benchImportPauses } from './import-pauses.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchPostgres } from './postgres.ts'
+import { benchSearch } from './search.ts'
 import { benchSize } from './size.ts'
 import { benchSlices } from './slices.ts'
 import { benchSlowReaders } from './slow-readers.ts'
@@ -14,6 +15,7 @@ import { benchSoak } from './soak.ts'
 import { benchThreads } from './threads.ts'
 import { benchTransfer } from './transfer.ts'
 import { benchTurn } from './turn.ts'
+import { benchUpload } from './upload.ts'
 import { benchVersions } from './versions.ts'
 import { parseScriptArguments, refuseArguments } from '../scripts/script-arguments.ts'
 
@@ -26,6 +28,8 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   postgres: benchPostgres,
   decision: benchDecision,
   versions: benchVersions,
+  search: benchSearch,
+  upload: benchUpload,
   threads: benchThreads,
   'fan-out': benchFanOut,
   'slow-readers': benchSlowReaders,

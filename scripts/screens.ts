@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { AppServer } from '../test/support/app-server.ts'
 
@@ -31,6 +32,47 @@ const asking =
       await ended(page, index + 1)
     }
   }
+
+/** A message while a turn runs: it is there when it waits for its own. */
+async function queue(page: Page, ...texts: readonly string[]): Promise<void> {
+  for (const text of texts) {
+    await ask(page, text)
+    await page.locator('.hf-queue li').getByText(text).waitFor()
+  }
+}
+
+/** Sends other words in the place of a message that was sent. */
+async function edit(page: Page, text: string): Promise<void> {
+  await page.getByRole('button', { name: 'Edit' }).first().focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('textbox', { name: 'Edit' }).fill(text)
+  await page.getByRole('button', { name: 'Save and send' }).click()
+  await page.locator('.hf-user .hf-versions').getByText('2 / 2').waitFor()
+}
+
+async function attach(page: Page): Promise<void> {
+  await page
+    .locator('input[data-attach]')
+    .setInputFiles([
+      join(import.meta.dirname, '../docs/images/chat.png'),
+      join(import.meta.dirname, '../CHANGELOG.md'),
+    ])
+  await page.locator('.hf-attachment[data-state=ready]').nth(1).waitFor()
+}
+
+async function mirror(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    document.documentElement.dir = 'rtl'
+  })
+}
+
+async function showList(page: Page): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Show the list' })
+  if (await menu.isVisible()) await menu.click()
+}
+
+/** Those that happen too quickly to be seen, unless the model is slow. */
+export const slowScreens: ReadonlySet<string> = new Set(['writing'])
 
 /** The main states of the chat, each as it is reached by a person. */
 export const screens = {
@@ -112,16 +154,13 @@ export const screens = {
   settings: async (page, server) => {
     await page.goto(server.url)
     await page.locator('.app-empty').waitFor()
-    const menu = page.getByRole('button', { name: 'Show the list' })
-    if (await menu.isVisible()) await menu.click()
+    await showList(page)
     await page.getByRole('button', { name: 'Settings' }).click()
     await page.locator('.app-tools').waitFor()
   },
   mirrored: async (page, server) => {
     await page.goto(server.url)
-    await page.evaluate(() => {
-      document.documentElement.dir = 'rtl'
-    })
+    await mirror(page)
     await ask(page, 'ما هو الطقس؟ weather in Paris')
     await ended(page, 1)
     await ask(page, 'Search my notes for coffee')
@@ -131,7 +170,97 @@ export const screens = {
   },
   drawer: async (page, server) => {
     await asking('Stock ACME')(page, server)
-    const menu = page.getByRole('button', { name: 'Show the list' })
-    if (await menu.isVisible()) await menu.click()
+    await showList(page)
+  },
+  queue: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Slow tool 600')
+    await page.getByText('Slow tool…').waitFor()
+    const long =
+      'And in Rome, Oslo, Bonn, Vienna and San Francisco, if that is not too much to ask?'
+    await queue(page, 'What is the weather in Paris?', long, 'Stock ACME')
+  },
+  held: async (page, server) => {
+    await screens.queue(page, server)
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('held back').waitFor()
+    await page.locator('[data-ending=stopped]').waitFor()
+  },
+  revising: async (page, server) => {
+    await screens.queue(page, server)
+    await page.getByRole('button', { name: 'Edit message' }).first().click()
+    await page.getByRole('textbox', { name: 'Edit message' }).waitFor()
+    await page.getByRole('textbox', { name: /message holdfast/i }).fill('And something else')
+  },
+  steering: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Slow tool 2')
+    await page.getByText('Slow tool…').waitFor()
+    await page.getByRole('textbox', { name: /message/i }).fill('Weather in Oslo instead')
+    await page.keyboard.press('Control+Enter')
+    await page.locator('.hf-turn .hf-steering').waitFor()
+    await ended(page, 1)
+  },
+  versions: async (page, server) => {
+    await asking('Charge card')(page, server)
+    await edit(page, 'What is the weather in Oslo?')
+    await ended(page, 1)
+    await page.getByText('These stay done').waitFor()
+  },
+  attaching: async (page, server) => {
+    await page.goto(server.url)
+    await attach(page)
+    await page.getByRole('textbox', { name: /message/i }).fill('What do you see?')
+  },
+  attached: async (page, server) => {
+    await screens.attaching(page, server)
+    await page.keyboard.press('Enter')
+    await ended(page, 1)
+    await page.locator('.hf-user img').waitFor()
+  },
+  picker: async (page, server) => {
+    await page.goto(server.url)
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('demo-terse')
+    await ask(page, 'Hello there')
+    await ended(page, 1)
+    await page.locator('.hf-turn-model').waitFor()
+  },
+  search: async (page, server) => {
+    await asking('I like rhubarb pie', 'What is the weather in Paris?')(page, server)
+    await showList(page)
+    await page.getByRole('searchbox').fill('rhubarb')
+    await page.locator('.app-found mark').first().waitFor()
+  },
+  writing: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Write a note about green tea')
+    await page.locator('.card-written').getByText('What is known').waitFor()
+  },
+  written: asking('Write a note about green tea'),
+  progress: async (page, server) => {
+    await page.goto(server.url)
+    await ask(page, 'Slow tool 12')
+    await page.locator('.hf-progress-words').getByText('4 of 12').waitFor()
+  },
+  grouped: async (page, server) => {
+    await asking('Call 12 tools, one fails')(page, server)
+    await page.locator('.hf-widget-toggle').click()
+    await page.locator('.hf-call-group').waitFor()
+  },
+  'mirrored-queue': async (page, server) => {
+    await page.goto(server.url)
+    await mirror(page)
+    await ask(page, 'Call 8 tools, one fails, then wait 600')
+    await page.locator('.hf-widget-toggle').click()
+    await page.locator('.hf-call .hf-progress-words').getByText('1 of 600').waitFor()
+    await queue(page, 'ما هو الطقس؟', 'Stock ACME')
+  },
+  /** A version, an approval, progress and what waits, all in one: the picture of the README. */
+  conversation: async (page, server) => {
+    await asking('What is the weather in Paris?')(page, server)
+    await edit(page, 'Delete note Travel while the slow tool runs for 30')
+    await page.locator('.hf-approval').waitFor()
+    await queue(page, 'And what is the weather in Vienna?', 'Then search my notes for coffee')
+    await page.locator('.hf-progress-words').getByText('12 of 30').waitFor()
   },
 } satisfies Record<string, Screen>

@@ -12,6 +12,7 @@ import {
 import type { InputQueue } from '../core/queued-input.ts'
 import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
 import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
+import { VersionCheck } from './check-versions.ts'
 import { OpenTurn } from './open-turn.ts'
 import type { Mend, Problem } from './problem.ts'
 import {
@@ -45,6 +46,7 @@ export class ThreadCheck {
   readonly #joined = new Set<MessageId>()
   /** False: events are lost that may have been about the queue, and its column is the better witness. */
   #isQueueKnown = true
+  readonly #versions = new VersionCheck()
   #hasOpenTurn = false
   #runsTurn = false
 
@@ -65,6 +67,7 @@ export class ThreadCheck {
     const { seq, bodySeq, messageId, role } = row
     this.#cover(seq, bodySeq ?? seq)
     this.#lastMessage = row
+    this.#versions.addMessage(row)
     this.#checkIds(row)
     if (role !== 'assistant') {
       const added = {
@@ -113,6 +116,7 @@ export class ThreadCheck {
       this.#find({ kind: 'unreadable-event', seq, ...ofTurn(row), what }, [lose(row, turn)])
     }
     if (isQueueEvent(event)) this.#queue = foldQueue(this.#queue, event)
+    this.#versions.addEvent(event)
     if (turn === null || !isTurnEvent(event)) return
     const open = this.#open.get(turn.seq)
     if (open === undefined || (turn.bodySeq !== null && seq <= turn.bodySeq)) {
@@ -141,6 +145,7 @@ export class ThreadCheck {
         this.#find({ kind: 'hidden-events', messageId, what }, [change])
       }
     }
+    for (const { change, ...found } of this.#versions.find()) this.#find(found, [change])
     this.#checkEnd()
     this.#checkQueue()
     return this.#problems

@@ -9,6 +9,8 @@ export type ProblemKind =
   | 'thread-seq'
   | 'queue-differs'
   | 'stuck-queue'
+  | 'parent-differs'
+  | 'versions-differ'
   | 'shared-turn'
   | 'empty-id'
   | 'stuck-turn'

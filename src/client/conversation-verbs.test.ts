@@ -192,6 +192,17 @@ describe('versions and forks', () => {
     ])
   })
 
+  it('[VR1] an edit that is on its way, or failed, is not shown beside the message that it replaces', async () => {
+    const { server, client, pending } = await open()
+    const answer = Promise.withResolvers<Response>()
+    server.on(/chat/, () => answer.promise)
+    const sending = client.send(hi, { replaces: 'b' })
+    expect(pending()).toEqual([])
+    answer.resolve(refusal(503, 'store-locked'))
+    await expect(sending).rejects.toMatchObject({ code: 'store-locked' })
+    expect(pending()).toEqual([])
+  })
+
   it.each<[string | undefined, object]>([
     ['b', { messageId: 'b' }],
     [undefined, {}],

@@ -93,7 +93,9 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const { queue = snapshot.queue.length === 0 ? snapshot.queue : [] } = view
       const stored = storedIds({ ...view, messages })
       const last = messages.at(-1)
-      const pending = (change.pending ?? snapshot.pending).filter(({ id }) => !stored.has(id))
+      const wanted = change.pending ?? snapshot.pending
+      // An edit has the id of the message that it replaces: two rows of one id would be drawn in each other's place.
+      const pending = wanted.filter(({ id }) => !stored.has(id))
       return {
         ...snapshot,
         ...change,
@@ -104,10 +106,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         archived: view.archived ?? change.archived ?? snapshot.archived,
         hasOlder: cursor !== null,
         isRunning: last?.role === 'assistant' && last.progress.status === 'running',
-        pending:
-          pending.length === snapshot.pending.length
-            ? (change.pending ?? snapshot.pending)
-            : pending,
+        pending: pending.length === wanted.length ? wanted : pending,
       }
     })
 

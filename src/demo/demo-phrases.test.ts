@@ -18,6 +18,10 @@ describe('parseDemoTask', () => {
       'delete notes Groceries, Meeting, and Travel',
       { type: 'delete-notes', titles: ['Groceries', 'Meeting', 'Travel'] },
     ],
+    [
+      'Delete notes Travel and Ideas while the slow tool runs for 600',
+      { type: 'delete-notes', titles: ['Travel', 'Ideas'], waitSeconds: 600 },
+    ],
     ['write a note about green tea', { type: 'write-note', subject: 'green tea' }],
     ['Please write me a note on a long story.', { type: 'write-note', subject: 'a long story' }],
     ['write a note about ?', { type: 'talk', text: 'write a note about ?' }],

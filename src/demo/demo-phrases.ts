@@ -6,7 +6,12 @@ export type DemoTask =
   | { readonly type: 'stock'; readonly ticker: string }
   | { readonly type: 'afl'; readonly subject: string }
   | { readonly type: 'search-notes'; readonly query: string }
-  | { readonly type: 'delete-notes'; readonly titles: readonly string[] }
+  | {
+      readonly type: 'delete-notes'
+      readonly titles: readonly string[]
+      /** Beside them runs one that takes so long. */
+      readonly waitSeconds?: number
+    }
   | { readonly type: 'write-note'; readonly subject: string }
   | ({ readonly type: 'call-many'; readonly count: number } & ManyCalls)
   | { readonly type: 'fail-tool' }
@@ -49,6 +54,14 @@ const phrases: readonly Phrase[] = [
       count: Math.min(Math.max(Number(count), 1), mostCalls),
       ...(fails === undefined ? {} : { fails: true }),
       ...(seconds === undefined ? {} : { waitSeconds: Math.min(Number(seconds), longestSeconds) }),
+    }),
+  ],
+  [
+    /\bdelete (?:my |the )?notes? (.*?[\p{L}\p{N}].*?),? while the slow tool runs(?: for (\d+))?/iu,
+    ([titles = '', seconds = '60']) => ({
+      type: 'delete-notes',
+      titles: toList(titles),
+      waitSeconds: Math.min(Number(seconds), longestSeconds),
     }),
   ],
   [

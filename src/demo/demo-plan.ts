@@ -32,6 +32,9 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
       return [
         { text: `You will be asked before anything is deleted.` },
         ...task.titles.map((title) => call('delete_note', { title })),
+        ...(task.waitSeconds === undefined
+          ? []
+          : [call('slow_tool', { seconds: task.waitSeconds })]),
       ]
     case 'write-note':
       return [call('write_note', noteAbout(task.subject))]

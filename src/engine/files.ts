@@ -7,7 +7,7 @@ import { withDefined } from '../core/with-defined.ts'
 import type { ByteRange, FileStore } from '../files/file-store.ts'
 import { toFilename } from '../files/file-name.ts'
 import { readImageSize } from '../files/image-size.ts'
-import { isAccepted, refineType, sniffType } from '../files/sniff-type.ts'
+import { isAccepted, isShownInline, refineType, sniffType } from '../files/sniff-type.ts'
 import type { FileRecords } from '../store/file-records.ts'
 import type { Store } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
@@ -60,8 +60,10 @@ interface FilePlace {
   readonly threadId: ThreadId
 }
 
-/** So much is looked at to tell what a file is; pictures of cameras have their size behind a preview. */
+/** So much is looked at to tell what a file is. */
 const headBytes = 131_072
+/** And of a picture, whose size may stand behind previews and profiles. */
+const imageHeadBytes = 2_097_152
 const linkSeconds = 3_600
 const collectedAtOnce = 100
 /** Within so long a message is stored or refused: until then its files are kept, whatever `keepUnusedMs` says. */
@@ -109,6 +111,10 @@ export function createFiles(
     const mediaType = refineType(sniffType(head, sent), sent)
     checkType(mediaType, sent, limits.accept)
     const size = readImageSize(head, mediaType)
+    // A picture that a page draws must say how large it is: what nobody can tell may be larger than any memory.
+    if (size === undefined && isShownInline(mediaType)) {
+      throw new HoldfastError('file-type', `The size of this ${mediaType} cannot be read.`)
+    }
     if (size !== undefined && size.width * size.height > limits.maxPixels) {
       throw new HoldfastError(
         'file-too-large',
@@ -217,7 +223,17 @@ async function readHead(
   const source = content[Symbol.asyncIterator]()
   const pieces: Uint8Array[] = []
   let size = 0
-  while (size < headBytes) {
+  let lookAt = headBytes
+  const isEnough = () => {
+    if (size < lookAt) return false
+    if (size >= imageHeadBytes) return true
+    // Each look costs what there is: whoever sends byte by byte must not have one for each.
+    lookAt = size * 2
+    const head = Buffer.concat(pieces)
+    const mediaType = sniffType(head, '')
+    return !isShownInline(mediaType) || readImageSize(head, mediaType) !== undefined
+  }
+  while (!isEnough()) {
     const next: IteratorResult<Uint8Array, unknown> = await source.next()
     if (next.done === true) break
     pieces.push(next.value)

@@ -281,12 +281,15 @@ async function attempt(
       return enqueue(engine, { threadId, expectedSeq: seq, queue, input, turn: left })
     }
     // Its process may be dead. Then the turn is carried on, and this message waits for it.
-    if (isRunning && (await takeOver(engine, threadId))) {
+    if (isRunning && (await takeOver(engine, threadId, !engine.agents.canAnswer))) {
       return whenBusy === 'reject' ? { kind: 'run-active', turnId: left.id } : 'stale'
     }
     // Who came before and waits behind a turn that waits for a person is not overtaken, but by an interrupt.
     const isBehind = toInput !== undefined && firstReady(queue) !== undefined
     if (left !== null && isBehind && whenBusy !== 'interrupt') return whileBusy(left.id)
+    // A turn of the engine's loop has a lease for as long as it runs. One that runs out between these two looks is taken
+    // over; to begin over it would break off an answer that somebody waits for (CR5).
+    if (isRunning && left.recorded !== true) return whileBusy(left.id)
     const own = engine.runs.get(threadId)
     if (isRunning && own?.turnId === left.id) return whileBusy(left.id)
     const at = engine.clock.now()

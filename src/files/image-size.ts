@@ -8,28 +8,67 @@ export interface ImageSize {
 export function readImageSize(head: Uint8Array, mediaType: string): ImageSize | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
-    switch (mediaType) {
-      case 'image/png':
-        return { width: view.getUint32(16), height: view.getUint32(20) }
-      case 'image/gif':
-        return { width: view.getUint16(6, true), height: view.getUint16(8, true) }
-      case 'image/bmp':
-        return {
-          width: Math.abs(view.getInt32(18, true)),
-          height: Math.abs(view.getInt32(22, true)),
-        }
-      case 'image/jpeg':
-        return readJpegSize(view)
-      case 'image/webp':
-        return readWebpSize(view)
-      default:
-        return undefined
-    }
+    const size = readers[mediaType]?.(view)
+    return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
   }
 }
+
+const readers: Readonly<Record<string, (view: DataView) => ImageSize | undefined>> = {
+  'image/png': (view) => ({ width: view.getUint32(16), height: view.getUint32(20) }),
+  'image/gif': readGifSize,
+  'image/bmp': (view) => ({
+    width: Math.abs(view.getInt32(18, true)),
+    height: Math.abs(view.getInt32(22, true)),
+  }),
+  'image/jpeg': readJpegSize,
+  'image/webp': readWebpSize,
+  'image/avif': readBoxedSize,
+}
+
+/** A browser makes room for the first frame where that is larger than the screen that the file says. */
+function readGifSize(view: DataView): ImageSize {
+  const flags = view.getUint8(10)
+  let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  while (view.getUint8(at) === 0x21) {
+    at += 2
+    while (view.getUint8(at) !== 0) at += 1 + view.getUint8(at)
+    at++
+  }
+  const word = (place: number) => view.getUint16(place, true)
+  const isFrame = view.getUint8(at) === 0x2c
+  return {
+    width: Math.max(word(6), isFrame ? word(at + 1) + word(at + 5) : 0),
+    height: Math.max(word(8), isFrame ? word(at + 3) + word(at + 7) : 0),
+  }
+}
+
+/** The largest of all sizes in the `meta` box, which must be there as a whole: tiles, previews and the picture itself. */
+function readBoxedSize(view: DataView): ImageSize | undefined {
+  const tagAt = (at: number) => view.getUint32(at)
+  let at = 0
+  while (tagAt(at + 4) !== metaTag) {
+    if (view.getUint32(at) < 8) return undefined
+    at += view.getUint32(at)
+  }
+  const end = at + view.getUint32(at)
+  // Throws where the box goes on behind what was read.
+  view.getUint8(end - 1)
+  let largest: ImageSize | undefined
+  for (let place = at + 8; place + 16 <= end; place++) {
+    if (tagAt(place) !== sizeTag) continue
+    const size = { width: view.getUint32(place + 8), height: view.getUint32(place + 12) }
+    const isLarger = size.width * size.height > (largest?.width ?? 0) * (largest?.height ?? 0)
+    if (isLarger) largest = size
+  }
+  return largest
+}
+
+/** `meta` and `ispe`. */
+const metaTag = 0x6d657461
+const sizeTag = 0x69737065
 
 /** Walks the segments to the one that begins a frame. */
 function readJpegSize(view: DataView): ImageSize | undefined {

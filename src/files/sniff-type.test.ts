@@ -31,6 +31,9 @@ describe('what a file is', () => {
     ['a page behind 9,000 comments', bytes('<!---->'.repeat(9_000), '<p>'), '', 'text/html'],
     ['9,000 comments and a word', bytes('<!---->'.repeat(9_000), 'x'), '', 'text/plain'],
     ['a comment without an end', bytes('<!-- <script>'), 'text/plain', 'text/html'],
+    ['a text that begins as a picture does', bytes('BMW makes cars.'), '', 'text/plain'],
+    ['a text that begins as a program does', bytes('MZ'), 'text/csv', 'text/csv'],
+    ['a bitmap', bytes('BM', [70, 0, 0, 0]), '', 'image/bmp'],
     ['a drawing', bytes('<?xml version="1.0"?><svg xmlns="">'), 'image/png', 'image/svg+xml'],
     ['nothing', bytes(), 'image/png', 'text/plain'],
   ]

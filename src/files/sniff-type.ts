@@ -3,7 +3,9 @@
  * told apart: a page that calls itself an image must not be shown as one, nor an image run as a page (FL1).
  */
 export function sniffType(head: Uint8Array, declared: string): string {
-  for (const { type, at = 0, bytes } of signatures) if (startsWith(head, bytes, at)) return type
+  for (const { type, bytes, isBinary = false } of signatures) {
+    if (startsWith(head, bytes) && !(isBinary && isText(head))) return type
+  }
   const boxed = sniffBoxed(head)
   if (boxed !== undefined) return boxed
   if (startsWith(head, [0x52, 0x49, 0x46, 0x46])) return sniffRiff(head)
@@ -14,7 +16,8 @@ export function sniffType(head: Uint8Array, declared: string): string {
 interface Signature {
   readonly type: string
   readonly bytes: readonly number[]
-  readonly at?: number
+  /** Two letters that a text may begin with, too: “BMW …” is no picture. */
+  readonly isBinary?: boolean
 }
 
 const ascii = (text: string): readonly number[] => Array.from(text, (char) => char.charCodeAt(0))
@@ -23,7 +26,7 @@ const signatures: readonly Signature[] = [
   { type: 'image/png', bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
   { type: 'image/jpeg', bytes: [0xff, 0xd8, 0xff] },
   { type: 'image/gif', bytes: ascii('GIF8') },
-  { type: 'image/bmp', bytes: ascii('BM') },
+  { type: 'image/bmp', bytes: ascii('BM'), isBinary: true },
   { type: 'image/tiff', bytes: [0x49, 0x49, 0x2a, 0x00] },
   { type: 'image/tiff', bytes: [0x4d, 0x4d, 0x00, 0x2a] },
   { type: 'image/x-icon', bytes: [0x00, 0x00, 0x01, 0x00] },
@@ -34,7 +37,7 @@ const signatures: readonly Signature[] = [
   { type: 'audio/ogg', bytes: ascii('OggS') },
   { type: 'video/webm', bytes: [0x1a, 0x45, 0xdf, 0xa3] },
   { type: 'application/gzip', bytes: [0x1f, 0x8b] },
-  { type: 'application/x-msdownload', bytes: ascii('MZ') },
+  { type: 'application/x-msdownload', bytes: ascii('MZ'), isBinary: true },
   { type: 'application/x-executable', bytes: [0x7f, 0x45, 0x4c, 0x46] },
   { type: 'application/wasm', bytes: [0x00, 0x61, 0x73, 0x6d] },
 ]

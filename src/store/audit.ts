@@ -64,6 +64,10 @@ export interface AuditMessage {
   readonly createdAt: number
   /** No longer shown, by an event that names its id. */
   readonly isRetired: boolean
+  /** Of one that is hidden: the place of the message that it followed. See `PathRow`. */
+  readonly parentSeq: Seq | null
+  /** Itself and its siblings, as JSON text. */
+  readonly versions: string | null
   readonly calls: readonly AuditCall[]
 }
 
@@ -148,6 +152,9 @@ export type RowChange =
       readonly status?: TurnStatus
       readonly body?: string
       readonly isOpen?: true
+      readonly parentSeq?: Seq
+      /** As JSON text. */
+      readonly versions?: string | null
     }
   /** The turn at a place, and all that is in it, under another id. */
   | { readonly kind: 'rename-turn'; readonly turn: TurnRef; readonly to: MessageId }

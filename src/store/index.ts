@@ -124,4 +124,14 @@ export type {
 export type { FileId, FileRecord } from '../core/file.ts'
 export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
 export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'
+export type {
+  FinishedShare,
+  NewShare,
+  SharedText,
+  SharedTexts,
+  SharedTextsQuery,
+  ShareRecords,
+} from './share-records.ts'
+export type { Share, ShareId, StoredShare } from '../core/share.ts'
+export type { Feedback, FeedbackGiven, FeedbackRating } from '../core/feedback.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'

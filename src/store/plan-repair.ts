@@ -174,6 +174,8 @@ function applyStep(
         ...(step.status === undefined ? {} : { status: step.status }),
         ...(step.body === undefined ? {} : { body: step.body }),
         ...(step.isOpen === undefined ? {} : { is_sealed: no }),
+        ...(step.parentSeq === undefined ? {} : { parent_seq: step.parentSeq }),
+        ...(step.versions === undefined ? {} : { versions: step.versions }),
       }))
     case 'rename-turn': {
       const { turn, to: message_id } = step

@@ -32,6 +32,7 @@ export type IconName =
   | 'archive'
   | 'unarchive'
   | 'file'
+  | 'steer'
   | 'thumb-up'
   | 'thumb-down'
   | 'share'
@@ -70,6 +71,7 @@ const paths: Readonly<Record<IconName, string>> = {
   archive: 'M2.500 3h11v3h-11zM3.500 6v7h9V6M6.500 9h3',
   unarchive: 'M2.500 3h11v3h-11zM3.500 6v7h9V6M8 11.500v-3.500M6.300 9.500 8 7.800l1.700 1.700',
   file: 'M4 1.800h5l3 3v9.400H4zM9 1.800v3h3',
+  steer: 'M3 2.500V7a3 3 0 0 0 3 3h7M9.500 6.500 13 10l-3.500 3.500',
   'thumb-up':
     'M2.500 7h2.500v6.500H2.500zM5 7l2.600-5a1.500 1.500 0 0 1 1.400 2L8.500 6.500h4a1.200 1.200 0 0 1 1.200 1.400l-.800 4.500a1.300 1.300 0 0 1-1.300 1.100H5',
   'thumb-down':

@@ -37,8 +37,14 @@ interface Setup {
 
 async function createSetup(kind: 'sqlite' | 'postgres'): Promise<Setup> {
   if (kind === 'postgres') {
-    const { url, drop } = await createDatabase(inject('postgresUrl'))
-    return { database: url, open: () => postgres(url), keptFiles: () => readPieces(url), drop }
+    const made = await createDatabase(inject('postgresUrl'))
+    const { url } = made
+    return {
+      database: url,
+      open: () => postgres(url),
+      keptFiles: () => readPieces(url),
+      drop: () => made.drop(),
+    }
   }
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-conversation-'))
   const database = join(folder, 'chat.db')

@@ -56,7 +56,8 @@ const isCarryOn = (said: unknown) =>
 function script({ prompt }: ScriptedCall): readonly ScriptPart[] {
   const last = prompt.findLastIndex((said) => said.role === 'user' && !isCarryOn(said))
   const content = (prompt[last]?.content ?? []) as readonly { readonly text?: string }[]
-  const text = content.find((part) => part.text !== undefined)?.text
+  // A turn that was stopped before it said anything leaves two messages of a person in a row, which are sent as one.
+  const text = content.findLast((part) => part.text !== undefined)?.text
   const isDone = prompt.slice(last).some(({ role }) => role === 'tool')
   if (text === 'slow' && !isDone) return [{ call: 'slow', input: {} }]
   return [{ text: `answer to ${text}` }]

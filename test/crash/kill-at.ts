@@ -11,7 +11,11 @@ export interface Death {
 export function killAt(
   store: Store,
   { when, place }: Death,
-): { readonly store: Store; readonly fileStore: FileStore | undefined; writes(): number } {
+): {
+  readonly store: Store
+  readonly fileStore: FileStore | undefined
+  readonly writes: () => number
+} {
   let count = 0
   const around = async <Result>(write: () => Promise<Result>): Promise<Result> => {
     count++

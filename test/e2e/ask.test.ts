@@ -145,10 +145,10 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
     await chat.close()
   })
 
-  it('loads at most 250 kB of JavaScript, gzipped', () => {
+  it('loads at most 250 kB of scripts and styles, gzipped', () => {
     const folder = join(import.meta.dirname, '../../app/dist/assets')
-    const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'))
-    const bytes = scripts.map((name) => gzipSync(readFileSync(join(folder, name))).length)
+    const files = readdirSync(folder).filter((name) => /\.(?:js|css)$/.test(name))
+    const bytes = files.map((name) => gzipSync(readFileSync(join(folder, name))).length)
     expect(bytes.length).toBeGreaterThan(0)
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(250_000)
   })

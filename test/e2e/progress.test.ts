@@ -12,7 +12,8 @@ describe.skipIf(!hasBrowser)('the progress of a tool, in a browser', () => {
     const { page, widget } = chat
     await chat.ask('Slow tool 600')
     const words = widget.locator('.hf-progress-words')
-    await words.getByText(/^Counting the seconds · \d+ of 600$/).waitFor()
+    await words.getByText('Counting the seconds').waitFor()
+    await words.getByText(/^\d+ of 600$/).waitFor()
     const changes = await page.evaluateHandle(() => {
       const seen = new Set<string>()
       const heard = new Set<string>()

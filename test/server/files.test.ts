@@ -164,6 +164,17 @@ it('[FL1] refuses what is too large, of a refused type, or larger than any scree
     status: 413,
     code: 'file-too-large',
   })
+  // Behind more than what is looked at of other files.
+  const profile = Buffer.concat([Buffer.from([0xff, 0xe2, 0xff, 0xff]), Buffer.alloc(65_533)])
+  const frame = Buffer.from([0xff, 0xc0, 0, 17, 8, 0xff, 0xff, 0xff, 0xff, 3])
+  const start = Buffer.from([0xff, 0xd8])
+  expect(
+    await upload(server, Buffer.concat([start, profile, profile, profile, frame]), 'image/jpeg'),
+  ).toMatchObject({ status: 413, code: 'file-too-large' })
+  // What does not say how large it is may be larger than any memory.
+  for (const picture of [png.subarray(0, 12), Buffer.concat([start, profile])]) {
+    expect(await upload(server, picture, '')).toMatchObject({ status: 415, code: 'file-type' })
+  }
   expect((await upload(server, Buffer.alloc(199_000, 'b'), 'text/plain')).status).toBe(201)
   expect(await upload(server, Buffer.alloc(199_000, 'c'), 'text/plain')).toMatchObject({
     status: 413,

@@ -160,7 +160,8 @@ function createAuditSql(schema: string) {
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
       messages: `SELECT m.thread_id AS key, m.seq, m.message_id AS "messageId", m.role, m.status,
           m.body, m.body_seq AS "bodySeq", m.created_at AS "createdAt",
-          NOT m.is_sealed AS "isOpen", m.retired_seq IS NOT NULL AS "isRetired"
+          NOT m.is_sealed AS "isOpen", m.retired_seq IS NOT NULL AS "isRetired",
+          m.parent_seq AS "parentSeq", m.versions
         FROM ${schema}.messages m ${ofThread('m.thread_id')} ORDER BY m.thread_id, m.seq`,
       events: `SELECT e.thread_id AS key, e.seq, e.size, e.commit_seq AS "commitSeq", e.at,
           e.payload, e.message_id IS NOT NULL AS "ofTurn",

@@ -223,7 +223,7 @@ const auditSql = {
       lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
       NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq,
-      created_at AS createdAt
+      created_at AS createdAt, parent_seq AS parentSeq, versions
       FROM messages ${ofThread('messages')} ORDER BY thread, seq`,
     events: `SELECT e.thread AS key, e.seq, e.size, e.commit_seq AS commitSeq, e.at, e.payload,
       e.turn IS NOT NULL AS ofTurn, m.message_id AS turnId, m.seq AS turnSeq, m.body_seq AS bodySeq

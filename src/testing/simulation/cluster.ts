@@ -1,3 +1,4 @@
+import type { SharedLink } from './keep-actions.ts'
 import type { foldThread } from '../../core/fold-thread.ts'
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 import { parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
@@ -11,7 +12,7 @@ import {
   withoutFaults,
   type FaultProfile,
 } from './fault-injecting-store.ts'
-import { createSimulatedFiles, type SimulatedFiles } from './file-actions.ts'
+import { createSimulatedFiles, type SimulatedFiles } from './simulated-files.ts'
 import { createObserver } from './observer.ts'
 import type { Report, Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -27,6 +28,8 @@ export interface Cluster {
   readonly threads: readonly ThreadId[]
   /** Those that were made of them and not deleted. */
   readonly forks: Set<ThreadId>
+  /** The links that were made. */
+  readonly links: SharedLink[]
   readonly fileStore: SimulatedFiles
   /** The addresses of all files that were uploaded. */
   readonly uploads: string[]
@@ -90,6 +93,7 @@ export async function createCluster(parts: ClusterParts): Promise<Cluster> {
     store,
     threads,
     forks: new Set(),
+    links: [],
     fileStore,
     uploads: [],
     processes,

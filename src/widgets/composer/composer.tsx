@@ -130,7 +130,7 @@ export function Composer(props: ComposerProps): ReactNode {
             disabled={isUploading || isDisabled}
             onClick={() => send(steer)}
           >
-            <Icon name="plus" />
+            <Icon name="steer" />
           </button>
         )}
         {(!isRunning || (canSend && !isEmpty)) && (

@@ -51,7 +51,7 @@ describe('<QueueList>', () => {
   })
 
   it('[IN2] says how many wait, to everybody', () => {
-    expect(draw(input('a'))).toContain('<output>1 message waits for its turn.</output>')
+    expect(draw(input('a'))).toContain('<output dir="auto">1 message waits for its turn.</output>')
     expect(draw(input('a'), input('b'))).toContain('2 messages wait for their turn.')
     expect(draw(input('a'))).toContain('aria-label="Messages that wait"')
   })

@@ -28,7 +28,9 @@ export function QueueList(props: QueueListProps): ReactNode {
   return (
     <section className="hf-queue" aria-label={strings.queue}>
       <div className="hf-queue-head">
-        <output>{held > 0 ? strings.heldBack(held) : strings.waitingInputs(queue.length)}</output>
+        <output dir="auto">
+          {held > 0 ? strings.heldBack(held) : strings.waitingInputs(queue.length)}
+        </output>
         {held > 0 && (
           <button
             type="button"

@@ -64,7 +64,7 @@ function GroupLine({ lines, isOpen, onToggle }: GroupLineProps): ReactNode {
       <button type="button" aria-expanded={isOpen} onClick={onToggle}>
         <Icon name="chevron" />
         <CallStateIcon state={bad?.call.state ?? 'succeeded'} />
-        <span>{strings.callGroup(countStates(lines))}</span>
+        <bdi>{strings.callGroup(countStates(lines))}</bdi>
         {ms !== null && <bdi className="hf-call-time">{strings.duration(ms)}</bdi>}
       </button>
     </li>

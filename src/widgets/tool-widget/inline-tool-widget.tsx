@@ -28,7 +28,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   const line = (
     <>
       <LookIcon look={look} />
-      <span className="hf-widget-text" aria-live="polite">
+      <span className="hf-widget-text" dir="auto" aria-live="polite">
         {text}
       </span>
       {current?.state === 'running' && (

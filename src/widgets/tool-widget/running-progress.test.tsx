@@ -48,7 +48,7 @@ describe('the closed widget while a tool runs', () => {
     ['Looking around', 'Read pages… Looking around'],
     [{ progress: 3, total: 12 }, 'Read pages… 3 of 12'],
     [{ progress: 0.256, total: 1 }, 'Read pages… 25 %'],
-    [{ message: 'Page 7', progress: 7 }, 'Read pages… Page 7 · 7'],
+    [{ message: 'Page 7', progress: 7 }, 'Read pages… Page 7 7'],
   ])('[CO6] says how far it is: %j', (preliminary, words) => {
     expect(seen(draw(turnOf(running('read_pages', preliminary))))).toBe(words)
   })

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import type { Call } from '../../core/call.ts'
-import { type CallProgress, projectProgress } from '../../views/call-progress.ts'
-import type { Strings } from '../strings.ts'
+import { projectProgress } from '../../views/call-progress.ts'
 import { useStrings } from '../strings-context.tsx'
 import { useCalmWords } from './use-calm-words.ts'
 
@@ -21,15 +20,18 @@ interface RunningProgressProps {
 export function RunningProgress({ call, isAnnounced = false }: RunningProgressProps): ReactNode {
   const strings = useStrings()
   const progress = projectProgress(call)
-  const words = progress === null ? '' : wordsOf(progress, strings)
-  const { done, total } = progress ?? {}
+  const { message, done, total } = progress ?? {}
+  const count = done === undefined ? undefined : strings.progress(done, total)
+  const words = [message, count].filter((each) => each !== undefined).join(' · ')
   return (
     <>
       {isAnnounced && <HeardProgress words={words} />}
       <span className="hf-progress">
         {words !== '' && (
-          <span className="hf-progress-words" dir="auto" title={words} aria-hidden={isAnnounced}>
-            {words}
+          // The sentence is cut off where there is no room; the count never is.
+          <span className="hf-progress-words" title={words} aria-hidden={isAnnounced}>
+            {message !== undefined && <bdi className="hf-progress-message">{message}</bdi>}
+            {count !== undefined && <bdi className="hf-progress-count">{count}</bdi>}
           </span>
         )}
         {done !== undefined && total !== undefined && (
@@ -49,11 +51,6 @@ function HeardProgress({ words }: { readonly words: string }): ReactNode {
       {useCalmWords(words, calmMs)}
     </span>
   )
-}
-
-function wordsOf({ message, done, total }: CallProgress, strings: Strings): string {
-  const count = done === undefined ? undefined : strings.progress(done, total)
-  return [message, count].filter((each) => each !== undefined).join(' · ')
 }
 
 /** A component of its own, so that a second that passes draws nothing else. */
