@@ -34,9 +34,9 @@ async function writeLongThread(store: Store, id: string, turns = 1_000): Promise
 /** How many turns of the event loop others have while work is done. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
-  let isOver = false
-  const working = work().finally(() => (isOver = true))
-  while (!isOver) {
+  const over = new AbortController()
+  const working = work().finally(() => over.abort())
+  while (!over.signal.aborted) {
     await setImmediate()
     turns++
   }
@@ -116,16 +116,16 @@ it('[OP7b VR4] a long thread is forked in many turns of the event loop, and is t
   await writeLongThread(store, 'long')
   const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
   const seen = new Set<unknown>()
-  let isForked = false
+  const forked = new AbortController()
   const looking = (async () => {
-    while (!isForked) {
+    while (!forked.signal.aborted) {
       const { results } = await holdfast.threads.list({ ownerId: 'ann' })
       seen.add(JSON.stringify(results.map(({ id, seq }) => [id, seq > 0])))
       await setImmediate()
     }
   })()
   const turns = await turnsDuring(() => holdfast.threads.fork('long', { id: 'copy' }))
-  isForked = true
+  forked.abort()
   await looking
   expect(turns).toBeGreaterThan(3)
   for (const list of seen) {
