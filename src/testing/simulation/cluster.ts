@@ -1,7 +1,6 @@
-import type { SharedLink } from './keep-actions.ts'
 import type { foldThread } from '../../core/fold-thread.ts'
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
-import { parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import { parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../../core/ids.ts'
 import type { Holdfast } from '../../engine/create-holdfast.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,6 +17,13 @@ import type { Report, Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createProcess, type SimulatedProcess } from './simulated-process.ts'
 import { createViewer, type Viewer } from './viewer.ts'
+
+/** What a link has to show, from its making to the end. */
+export interface SharedLink {
+  readonly id: string
+  readonly threadId: ThreadId
+  readonly seq: Seq
+}
 
 /** The simulated processes, viewers and users over one store, with everything that one seed decides. */
 export interface Cluster {

@@ -3,7 +3,7 @@ import type { Message } from '../../core/message.ts'
 import type { FeedbackResult } from '../../engine/give-feedback.ts'
 import { toSharedMessage } from '../../views/shared-message.ts'
 import { findDifference } from './check-views.ts'
-import type { Cluster } from './cluster.ts'
+import type { Cluster, SharedLink } from './cluster.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
 /** A user rates an answer, shown or hidden, or takes that back (FK4). */
@@ -41,13 +41,6 @@ export function giveFeedback(
       if (stored !== rating) report('FK4', `${by} said ${rating} of ${id}, and ${stored} is stored`)
     },
   })
-}
-
-/** What a link has to show, from its making to the end. */
-export interface SharedLink {
-  readonly id: string
-  readonly threadId: ThreadId
-  readonly seq: Seq
 }
 
 /** A user shares a thread: the link shows what was shown at its seq (FK5). */
