@@ -92,7 +92,8 @@ export const searchStatements = (schema: string) => ({
          SELECT * FROM ${schema}.search_texts
          WHERE owner_id = $1 AND (at, id) < ($3::bigint, $4::bigint)
          ORDER BY at DESC, id DESC LIMIT ${newestTexts}) AS newest
-       WHERE words @@ $2::tsquery`,
+       WHERE words @@ $2::tsquery
+       ORDER BY at DESC, id DESC LIMIT 3 * $5::integer`,
     ),
   ),
   find: statement(
