@@ -24,6 +24,7 @@ import {
   type ToolResolution,
   toResolveRequest,
 } from './call-requests.ts'
+import { checkBy, checkList, checkNames } from './check-names.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
@@ -258,7 +259,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
-    describeAgent: ({ ownerId }) => offer.describe(ownerId),
+    async describeAgent(scope) {
+      checkNames('describeAgent', scope, ['ownerId'])
+      return offer.describe(scope.ownerId)
+    },
     ...createLibrary(engine, newThreadId),
     files,
     rename: (threadId, title) => {
@@ -271,17 +275,24 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     regenerate: (request) => regenerate(engine, request),
     continue: (threadId) => continueTurn(engine, threadId),
     stop: (threadId) => stopRun(engine, threadId),
-    decide: async ({ threadId, by, decisions, ownerId }) =>
-      decideCalls(
+    async decide(request) {
+      checkNames('decide', request, ['threadId', 'by', 'decisions', 'ownerId'])
+      const { threadId, by, decisions, ownerId } = request
+      checkBy(by)
+      checkList('"decisions" is', decisions)
+      return decideCalls(
         engine,
         parseThreadId(threadId),
         by,
         decisions.map(toDecisionRequest),
         ownerId === undefined ? undefined : parseOwnerId(ownerId),
-      ),
+      )
+    },
     resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
-    addToolOutputs: async (threadId, outputs) =>
-      addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput)),
+    async addToolOutputs(threadId, outputs) {
+      checkList('The outputs are', outputs)
+      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput))
+    },
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
     record: (source, request) => record(engine, newCallId, source, request),

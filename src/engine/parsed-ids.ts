@@ -6,6 +6,8 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { busyWords } from '../protocol/chat-body.ts'
+import { checkNames, checkWord } from './check-names.ts'
 import type { ReadGate } from './hub.ts'
 import type { Frame } from './live-window.ts'
 import type { ContinueResult } from './resume.ts'
@@ -29,20 +31,31 @@ interface IdVerbs {
 }
 
 /**
- * The same, with every id that a caller gives parsed before it is used: a type does not keep a wrong string out, and one
- * that no database can keep must be refused as `bad-id` at the door, not met in the middle of a commit.
+ * The same, with names, words and every id that a caller gives checked before they are used: a type does not keep a wrong
+ * string out, and one that no database can keep must be refused as `bad-id` at the door, not met in the middle of a commit.
  */
 export function withParsedIds(holdfast: IdVerbs): IdVerbs {
   return {
     rename: async (threadId, title) => holdfast.rename(parseThreadId(threadId), title),
     async send(request) {
+      checkNames('send', request, [
+        ...(['threadId', 'message', 'choices', 'whenBusy', 'replaces', 'create'] as const),
+      ])
+      const { create, whenBusy } = request
+      if (whenBusy !== undefined) checkWord('whenBusy', whenBusy, busyWords)
+      if (create !== undefined) {
+        checkNames('create of send', create, ['ownerId', 'title', 'isPlaceholder'])
+      }
       parseThreadId(request.threadId)
       parseMessageId(request.message.id)
       if (request.replaces !== undefined) parseMessageId(request.replaces)
-      if (request.create !== undefined) parseOwnerId(request.create.ownerId)
+      if (create !== undefined) parseOwnerId(create.ownerId)
       return holdfast.send(request)
     },
     async regenerate(request) {
+      checkNames('regenerate', request, ['threadId', 'messageId', 'choices', 'whenBusy'])
+      const { whenBusy } = request
+      if (whenBusy !== undefined) checkWord('whenBusy', whenBusy, ['interrupt', 'reject'])
       parseThreadId(request.threadId)
       if (request.messageId !== undefined) parseMessageId(request.messageId)
       return holdfast.regenerate(request)

@@ -40,7 +40,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const sent = await inPlace(context, request, chat.threadId, async () => {
             if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
             await readOwned(context, request, chat.threadId)
-            const { whenBusy, ...wanted } = chat
+            const { kind: _, whenBusy, ...wanted } = chat
             return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
           })
           return respond(chat.threadId, sent, reply)
