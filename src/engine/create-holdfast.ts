@@ -56,7 +56,7 @@ import {
   send,
 } from './send.ts'
 import { type StopResult, stopRun } from './stop.ts'
-import type { ThreadScope } from './thread-scope.ts'
+import { findThread, ownerIn, type ThreadScope } from './thread-scope.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
 import { noToolbox, type Toolbox } from './tool-policy.ts'
@@ -81,8 +81,8 @@ export interface Holdfast extends Library {
   /** Stores a user message and answers it. */
   send(request: SendRequest): Promise<SendResult>
   regenerate(request: RegenerateRequest): Promise<SendResult>
-  continue(threadId: ThreadId): Promise<ContinueResult>
-  stop(threadId: ThreadId): Promise<StopResult>
+  continue(threadId: ThreadId, scope?: ThreadScope): Promise<ContinueResult>
+  stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ToolResolution | OldResolution): Promise<ResolveResult>
   /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
@@ -273,8 +273,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
-    continue: (threadId) => continueTurn(engine, threadId),
-    stop: (threadId) => stopRun(engine, threadId),
+    continue: async (threadId, scope = {}) => continueTurn(engine, threadId, ownerIn(scope)),
+    async stop(threadId, scope) {
+      const isThere = scope === undefined || (await findThread(store, threadId, scope)) !== null
+      return isThere ? stopRun(engine, threadId) : { kind: 'no-thread' }
+    },
     async decide(request) {
       checkNames('decide', request, ['threadId', 'by', 'decisions', 'ownerId'])
       const { threadId, by, decisions, ownerId } = request

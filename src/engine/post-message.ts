@@ -24,7 +24,7 @@ import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { parseTitle, type ThreadScope } from './threads.ts'
+import { isOther, parseTitle, type ThreadScope } from './thread-scope.ts'
 import { toGivenJson } from './to-json.ts'
 
 /** What an assistant's message that the host writes may have, in the AI SDK's words. */
@@ -144,9 +144,6 @@ export async function postMessage(
     }
   })
 }
-
-const isOther = (ownerId: string, wanted: string | undefined): boolean =>
-  wanted !== undefined && wanted !== ownerId
 
 function parseCreate(create: NonNullable<PostOptions['create']>) {
   checkNames('create of post', create, ['ownerId', 'title'])

@@ -33,8 +33,8 @@ async function waiting() {
 
 type Verb = (holdfast: Holdfast, toolCallId: string, turnId: string) => unknown
 /** What somebody writes without types. */
-const loose = (holdfast: Holdfast) =>
-  holdfast as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
+const loose = (verbs: object) =>
+  verbs as unknown as Record<string, (...given: readonly unknown[]) => Promise<unknown>>
 
 const deciding =
   (more: object, request: object = {}): Verb =>
@@ -87,6 +87,17 @@ const refused: Readonly<Record<string, readonly [Verb, string]>> = {
     '"whenBusy" is queue, steer, interrupt or reject.',
   ],
   'send create': [sending({ create: { owner: 'ana', title: '' } }), owner],
+  'send text': [sending({ message: { id: 'u2', text: 'Hi' } }), 'A message has "parts"'],
+  'send words': [sending({ message: 'Hi' }), '"message" is a message with "parts".'],
+  'send no message': [sending({ message: undefined }), '"message" is a message with "parts".'],
+  'send part': [sending({ message: { id: 'u2', parts: ['Hi'] } }), 'A part of a message is'],
+  'send title': [sending({ create: { ownerId: 'ana', title: 5 } }), '"title" is a text.'],
+  'send two owners': [
+    sending({ threadId: 't2', ownerId: 'bob', create: { ownerId: 'ana' } }),
+    'are not the same',
+  ],
+  'stop owner': [(holdfast) => loose(holdfast)['stop']?.('t', { owner: 'bob' }), owner],
+  'continue owner': [(holdfast) => loose(holdfast)['continue']?.('t', { owner: 'bob' }), owner],
   'regenerate misspelt': [making({ messageID: 'u' }), 'Did you mean "messageId"?'],
   'regenerate whenBusy': [making({ whenBusy: 'queue' }), '"whenBusy" is interrupt or reject.'],
   'output misspelt': [adding({ outpt: 2 }), 'Did you mean "output"?'],
@@ -126,10 +137,10 @@ const refused: Readonly<Record<string, readonly [Verb, string]>> = {
   ],
   'upsert misspelt': [
     (holdfast) =>
-      holdfast.toolCalls.upsert({
+      loose(holdfast.toolCalls)['upsert']?.({
         ...{ threadId: 't', messageId: 'own', callId: 'c', name: 'n', arguments: {} },
         ...{ isPartial: false, isPartal: true },
-      } as never),
+      }),
     'Did you mean "isPartial"?',
   ],
 }
@@ -166,6 +177,55 @@ describe('what a verb is given', () => {
     expect(await holdfast.resolve(old)).toMatchObject({ kind: 'not-unknown' })
     const outcome = { state: 'failed', cause: 'tool-error', error: 'no' } as const
     expect(await holdfast.addToolOutputs('t', [{ callId, outcome }])).toHaveLength(1)
+    await holdfast.close()
+  })
+
+  it('[HT2] another owner’s thread is none to send, regenerate, continue and stop', async () => {
+    const { holdfast, store } = await waiting()
+    const before = await store.readThread('t')
+    const bob = { ownerId: 'bob' }
+    const message = { id: 'u2', parts }
+    const none = { kind: 'no-thread' }
+    expect(await holdfast.send({ threadId: 't', message, ...bob })).toEqual(none)
+    expect(await holdfast.send({ threadId: 't', message, create: bob })).toEqual(none)
+    expect(await holdfast.regenerate({ threadId: 't', ...bob })).toEqual(none)
+    expect(await holdfast.continue('t', bob)).toEqual(none)
+    expect(await holdfast.stop('t', bob)).toEqual(none)
+    expect((await store.readThread('t'))?.seq).toBe(before?.seq)
+    const ana = { ownerId: 'ana' }
+    expect(await holdfast.continue('t', ana)).toEqual({ kind: 'nothing-to-continue' })
+    expect(await holdfast.stop('t', ana)).toMatchObject({ kind: 'stopped' })
+    expect(await holdfast.regenerate({ threadId: 't', ...ana })).toMatchObject({ kind: 'started' })
+    await holdfast.settled()
+    expect(await holdfast.send({ threadId: 't', message, ...ana })).toMatchObject({
+      kind: 'started',
+    })
+    await holdfast.settled()
+    await holdfast.close()
+  })
+
+  it('[FK3] a thread made without a title has the beginning of its message for one', async () => {
+    const store = memory()
+    const holdfast = createHoldfast({
+      ...{ store, recoverEveryMs: 0 },
+      model: scriptedModel(() => [{ text: 'Hello.' }]),
+    })
+    const text = `Where  is\n${'the post office '.repeat(10)}?`
+    const create = { ownerId: 'ana' }
+    const sent = await holdfast.send({
+      ...{ threadId: 't', create },
+      message: { parts: [{ type: 'text', text }] },
+    })
+    expect(sent.kind).toBe('started')
+    await holdfast.settled()
+    const thread = await holdfast.threads.get('t')
+    expect(thread).toMatchObject({ titledBy: null })
+    expect(thread?.title).toMatch(/^Where is the post office .{30,35}…$/)
+    const page = await holdfast.messages('t', { order: 'oldest-first' })
+    expect(page?.results.map(({ id, role }) => [id.slice(0, 4), role])).toEqual([
+      ['msg_', 'user'],
+      ['msg_', 'assistant'],
+    ])
     await holdfast.close()
   })
 })
