@@ -88,6 +88,7 @@ export type { RecordingResponseOptions } from './engine/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
 export type { ContinueResult } from './engine/resume.ts'
 export type { NamedSendRequest, RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
+export type { SentBefore } from './engine/sent-before.ts'
 export type { Feedback, FeedbackRating } from './core/feedback.ts'
 export type { FeedbackResult, FeedbackToGive } from './engine/give-feedback.ts'
 export type {

@@ -186,7 +186,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     clock,
     options: chosen,
     agents,
-    files,
+    files: { ...files, acceptsOf: offer.acceptsOf },
     offer,
     emit,
     tracing: options.hooks ?? {},

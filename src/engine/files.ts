@@ -14,6 +14,7 @@ import { checkNames } from './check-names.ts'
 import type { Clock } from './clock.ts'
 import { type FileContent, sizeOf, toPieces } from './file-content.ts'
 import type { FileLimits } from './file-options.ts'
+import type { Offer } from './offered-models.ts'
 
 /** What `files.add` takes. */
 export interface FileToAdd {
@@ -58,6 +59,8 @@ export interface EngineFiles extends Files {
   removeOwner(ownerId: OwnerId): Promise<void>
   /** Keeps what a tool or a model made for a thread. Null where there is nowhere to keep it. */
   keep(place: FilePlace, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
+  /** The media types that the model of a turn takes. @default all */
+  readonly acceptsOf?: Offer['acceptsOf']
   /** An address that anybody can fetch for a while, where the file store gives one. */
   link(id: FileId): Promise<string | undefined>
 }

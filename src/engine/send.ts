@@ -27,7 +27,7 @@ import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { noModel } from './create-run.ts'
 import { stopRun } from './stop.ts'
 import { type NewThreadRequest, toNewThread } from './new-thread.ts'
-import { hasJoined, isMessage, joined, repeated, turnOf } from './sent-before.ts'
+import { hasJoined, isMessage, joined, repeated, type SentBefore, turnOf } from './sent-before.ts'
 import type { ThreadToCreate } from '../store/plan-commit.ts'
 import { isOther, type ThreadScope } from './thread-scope.ts'
 import { planHiding } from './show-version.ts'
@@ -75,8 +75,7 @@ export type SendResult =
       /** As it was stored: followed from its `lastSeq` on, nothing of it is missed. */
       readonly turn: Turn
     }
-  /** The same message again: its run is live, or was (RS5). */
-  | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
+  | SentBefore
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
   | { readonly kind: 'no-thread' }
   | QueuedResult

@@ -1,11 +1,18 @@
-import type { MessageId } from '../core/ids.ts'
+import type { MessageId, Seq } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { joinedInputs } from '../core/queue.ts'
 import type { NewInput } from '../core/queued-input.ts'
 import { checkSame } from './queue-input.ts'
 import { isReplyTo } from './read-latest.ts'
-import type { SendResult } from './send.ts'
+
+/** The same message again: its run is live, or was (RS5). */
+export interface SentBefore {
+  readonly kind: 'joined' | 'repeated'
+  readonly turnId: MessageId
+  /** Following from this seq shows the turn from its beginning. */
+  readonly after: Seq
+}
 
 export const turnOf = (message: Message | undefined): Turn | null =>
   message?.role === 'assistant' ? message : null
@@ -24,7 +31,7 @@ export function joined(
   newestFirst: readonly Message[],
   { id, parts }: Pick<NewInput, 'id' | 'parts'>,
   choices: Json | undefined,
-): SendResult | undefined {
+): SentBefore | undefined {
   const stored = newestFirst.find(isMessage(id))
   const turn = newestFirst[0]
   if (stored === undefined || stored.role === 'assistant' || turn?.role !== 'assistant') return
@@ -36,7 +43,7 @@ export function joined(
 export function repeated(
   newestFirst: readonly Message[],
   { id, parts }: Pick<NewInput, 'id' | 'parts'>,
-): SendResult | undefined {
+): SentBefore | undefined {
   const joinedTurn = newestFirst.find((message) => hasJoined(message, id))
   const turn = joinedTurn ?? (newestFirst.find(isReplyTo(id)) as Turn | undefined)
   const stored = joinedTurn?.steps
