@@ -228,4 +228,17 @@ describe('what a verb is given', () => {
     ])
     await holdfast.close()
   })
+
+  it('[CF1] without a model, whoever asks for an answer is told what to do', async () => {
+    const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+    const create = { ownerId: 'ana' }
+    const words = 'Give `createHoldfast` a `model` or an `agent`.'
+    await expect(holdfast.send({ threadId: 't', message: { parts }, create })).rejects.toThrow(
+      words,
+    )
+    await expect(holdfast.regenerate({ threadId: 't' })).rejects.toThrow(words)
+    await expect(holdfast.continue('t')).rejects.toThrow(words)
+    expect(await holdfast.threads.get('t')).toBeNull()
+    await holdfast.close()
+  })
 })
