@@ -34,7 +34,9 @@ export function checkOptions<Options extends object>(
   }
   const rules = table as Readonly<Record<string, OptionRule>>
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(rules, name)) throw unknownName(where, name, Object.keys(rules), otherNames)
+    if (!Object.hasOwn(rules, name)) {
+      throw badOption(unknownName(where, name, Object.keys(rules), otherNames))
+    }
   }
   for (const [name, rule] of Object.entries(rules)) {
     const value = (given as Readonly<Record<string, unknown>>)[name]
@@ -132,16 +134,17 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best
 }
 
-function unknownName(
+/** What is said of a name that is none of these: the one that was probably meant, or else all there are. */
+export function unknownName(
   where: string,
   name: string,
   known: readonly string[],
-  otherNames: OtherNames,
-): HoldfastError {
+  otherNames: OtherNames = {},
+): string {
   const meant = Object.hasOwn(otherNames, name) ? otherNames[name] : nearestName(name, known)
   const hint =
     meant === undefined ? `Its options are ${known.join(', ')}.` : `Did you mean "${meant}"?`
-  return badOption(`${where} has no option "${name}". ${hint}`)
+  return `${where} has no option "${name}". ${hint}`
 }
 
 const withDefault = (rule: OptionRule, byDefault: string | undefined): OptionRule =>

@@ -1,6 +1,7 @@
 import { parseCallId, parseOwnerId, parseThreadId } from '../core/ids.ts'
 import type { Json } from '../core/json.ts'
 import type { ToolOutput } from './add-tool-outputs.ts'
+import { bad, checkBy, checkNames, checkWord } from './check-names.ts'
 import type { DecisionRequest } from './decide.ts'
 import type { ResolveRequest } from './resolve.ts'
 import type { ThreadScope } from './thread-scope.ts'
@@ -41,28 +42,62 @@ export type OldResolution = ResolveRequest
 export type OldToolOutput = ToolOutput
 
 export function toDecisionRequest(given: ToolDecision | OldDecision): DecisionRequest {
-  if (!('toolCallId' in given)) return { ...given, callId: oldCallId('decide', given) }
+  checkNames('A decision', given, [
+    ...(isOld(given) ? (['callId'] as const) : (['toolCallId'] as const)),
+    ...(['decision', 'args', 'feedback'] as const),
+  ])
+  checkWord('decision', given.decision, ['accept', 'reject'])
+  if (given.feedback !== undefined) checkText('feedback', given.feedback)
+  if (isOld(given)) return { ...given, callId: oldCallId('decide', given) }
   const { toolCallId, ...rest } = given
   return { ...rest, callId: parseCallId(toolCallId) }
 }
 
 export function toResolveRequest(given: ToolResolution | OldResolution): ResolveRequest {
+  checkNames('resolve', given, [
+    'threadId',
+    ...(isOld(given) ? (['callId'] as const) : (['toolCallId'] as const)),
+    ...(['resolution', 'result', 'by', 'ownerId'] as const),
+  ])
   parseThreadId(given.threadId)
-  if (!('toolCallId' in given)) return { ...given, callId: oldCallId('resolve', given) }
-  const { toolCallId, ownerId, ...rest } = given
-  const request = { ...rest, callId: parseCallId(toolCallId) }
+  checkWord('resolution', given.resolution, ['retry', 'done', 'skip'])
+  checkBy(given.by)
+  const { ownerId, ...rest } = given
+  const request = isOld(rest) ? { ...rest, callId: oldCallId('resolve', rest) } : toNewNames(rest)
   return ownerId === undefined ? request : { ...request, ownerId: parseOwnerId(ownerId) }
 }
 
+const toNewNames = ({ toolCallId, ...rest }: Omit<ToolResolution, 'ownerId'>): ResolveRequest => ({
+  ...rest,
+  callId: parseCallId(toolCallId),
+})
+
 export function toGivenOutput(given: ClientToolOutput | OldToolOutput): ToolOutput {
-  if (!('toolCallId' in given)) return { ...given, callId: oldCallId('addToolOutputs', given) }
+  if (isOld(given)) {
+    checkNames('An output', given, ['callId', 'outcome'])
+    return { ...given, callId: oldCallId('addToolOutputs', given) }
+  }
+  checkNames('An output', given, ['toolCallId', 'output', 'errorText'])
   const callId = parseCallId(given.toolCallId)
-  return 'errorText' in given
-    ? { callId, outcome: { state: 'failed', cause: 'tool-error', error: given.errorText } }
-    : {
-        callId,
-        outcome: { state: 'succeeded', output: { kind: 'inline', value: given.output } },
-      }
+  if ('errorText' in given) {
+    checkText('errorText', given.errorText)
+    return { callId, outcome: { state: 'failed', cause: 'tool-error', error: given.errorText } }
+  }
+  if (!('output' in given)) throw bad('What a client says of a call has "output" or "errorText".')
+  return {
+    callId,
+    outcome: { state: 'succeeded', output: { kind: 'inline', value: given.output } },
+  }
+}
+
+/** Said in the names of before 0.3. */
+const isOld = <Given extends object>(
+  given: Given,
+): given is Extract<Given, { readonly callId: string }> =>
+  typeof given === 'object' && given !== null && 'callId' in given && !('toolCallId' in given)
+
+function checkText(name: string, value: unknown): void {
+  if (typeof value !== 'string') throw bad(`"${name}" is a text.`)
 }
 
 function oldCallId(verb: string, { callId }: { readonly callId: string }): string {

@@ -24,6 +24,7 @@ import {
   type ToolResolution,
   toResolveRequest,
 } from './call-requests.ts'
+import { checkBy, checkList, checkNames } from './check-names.ts'
 import { createCommitter } from './committer.ts'
 import { type DecisionResult, decideCalls } from './decide.ts'
 import { createEngine } from './engine.ts'
@@ -55,7 +56,7 @@ import {
   send,
 } from './send.ts'
 import { type StopResult, stopRun } from './stop.ts'
-import type { ThreadScope } from './thread-scope.ts'
+import { findThread, ownerIn, type ThreadScope } from './thread-scope.ts'
 import type { Frame } from './live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
 import { noToolbox, type Toolbox } from './tool-policy.ts'
@@ -80,8 +81,8 @@ export interface Holdfast extends Library {
   /** Stores a user message and answers it. */
   send(request: SendRequest): Promise<SendResult>
   regenerate(request: RegenerateRequest): Promise<SendResult>
-  continue(threadId: ThreadId): Promise<ContinueResult>
-  stop(threadId: ThreadId): Promise<StopResult>
+  continue(threadId: ThreadId, scope?: ThreadScope): Promise<ContinueResult>
+  stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ToolResolution | OldResolution): Promise<ResolveResult>
   /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
@@ -185,7 +186,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     clock,
     options: chosen,
     agents,
-    files,
+    files: { ...files, acceptsOf: offer.acceptsOf },
     offer,
     emit,
     tracing: options.hooks ?? {},
@@ -258,7 +259,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
-    describeAgent: ({ ownerId }) => offer.describe(ownerId),
+    async describeAgent(scope) {
+      checkNames('describeAgent', scope, ['ownerId'])
+      return offer.describe(scope.ownerId)
+    },
     ...createLibrary(engine, newThreadId),
     files,
     rename: (threadId, title) => {
@@ -269,19 +273,29 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
-    continue: (threadId) => continueTurn(engine, threadId),
-    stop: (threadId) => stopRun(engine, threadId),
-    decide: async ({ threadId, by, decisions, ownerId }) =>
-      decideCalls(
+    continue: async (threadId, scope = {}) => continueTurn(engine, threadId, ownerIn(scope)),
+    async stop(threadId, scope) {
+      const isThere = scope === undefined || (await findThread(store, threadId, scope)) !== null
+      return isThere ? stopRun(engine, threadId) : { kind: 'no-thread' }
+    },
+    async decide(request) {
+      checkNames('decide', request, ['threadId', 'by', 'decisions', 'ownerId'])
+      const { threadId, by, decisions, ownerId } = request
+      checkBy(by)
+      checkList('"decisions" is', decisions)
+      return decideCalls(
         engine,
         parseThreadId(threadId),
         by,
         decisions.map(toDecisionRequest),
         ownerId === undefined ? undefined : parseOwnerId(ownerId),
-      ),
+      )
+    },
     resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
-    addToolOutputs: async (threadId, outputs) =>
-      addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput)),
+    async addToolOutputs(threadId, outputs) {
+      checkList('The outputs are', outputs)
+      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput))
+    },
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
     record: (source, request) => record(engine, newCallId, source, request),

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileId, fileIdOf, type FileRecord, isFileId } from '../core/file.ts'
+import { type FileId, fileIdOf, type FileRecord, isFileId, toFileUrl } from '../core/file.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, type ThreadId } from '../core/ids.ts'
 import type { UserPart } from '../core/message.ts'
@@ -12,14 +12,16 @@ import type { FileRecords } from '../store/file-records.ts'
 import type { Store } from '../store/store.ts'
 import { checkNames } from './check-names.ts'
 import type { Clock } from './clock.ts'
+import { type FileContent, sizeOf, toPieces } from './file-content.ts'
 import type { FileLimits } from './file-options.ts'
+import type { Offer } from './offered-models.ts'
 
 /** What `files.add` takes. */
 export interface FileToAdd {
   /** Whose it is: nobody else is given it. */
   readonly ownerId: string
-  /** The bytes, as they come. */
-  readonly content: AsyncIterable<Uint8Array>
+  /** The bytes: all at once, or as they come. */
+  readonly content: FileContent
   /** What it is said to be; believed only among kinds of plain text. @default 'application/octet-stream' */
   readonly mediaType?: string
   /** How a person calls it. @default none */
@@ -28,13 +30,19 @@ export interface FileToAdd {
   readonly bytes?: number
 }
 
+/** A file that was kept. */
+export interface AddedFile extends FileRecord {
+  /** For the `url` of a message's file part. Under a base path of the handler, that stands before it. */
+  readonly url: string
+}
+
 /** Files that messages name (FL1, FL2). Ids are plain strings. */
 export interface Files {
   /**
    * Keeps a file and returns what is known of it. Refused with a `HoldfastError`, and nothing is kept: `file-too-large`,
    * `file-type`, `files-full`. Bytes that do not come to an end are forgotten.
    */
-  add(file: FileToAdd): Promise<FileRecord>
+  add(file: FileToAdd): Promise<AddedFile>
   /** Null if there is none, or it is another owner's. */
   get(id: string, scope?: { readonly ownerId?: string }): Promise<FileRecord | null>
   /** The bytes, or a range of them; null if there are none. */
@@ -51,6 +59,8 @@ export interface EngineFiles extends Files {
   removeOwner(ownerId: OwnerId): Promise<void>
   /** Keeps what a tool or a model made for a thread. Null where there is nowhere to keep it. */
   keep(place: FilePlace, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
+  /** The media types that the model of a turn takes. @default all */
+  readonly acceptsOf?: Offer['acceptsOf']
   /** An address that anybody can fetch for a while, where the file store gives one. */
   link(id: FileId): Promise<string | undefined>
 }
@@ -106,7 +116,7 @@ export function createFiles(
     const { records, bytes } = used()
     const id: FileId = `file_${randomUUID().replaceAll('-', '')}`
     const at = clock.now()
-    const { head, rest } = await readHead(content, limits.maxBytes)
+    const { head, rest } = await readHead(toPieces(content), limits.maxBytes)
     const sent = declared.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     const mediaType = refineType(sniffType(head, sent), sent)
     checkType(mediaType, sent, limits.accept)
@@ -152,8 +162,10 @@ export function createFiles(
     async add(given) {
       checkNames('files.add', given, ['ownerId', 'content', 'mediaType', 'filename', 'bytes'])
       const ownerId = parseOwnerId(given.ownerId)
-      if ((given.bytes ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes)
-      return keepFile(ownerId, given)
+      const known = given.bytes ?? sizeOf(given.content) ?? 0
+      if (known > limits.maxBytes) throw tooLarge(limits.maxBytes)
+      const file = await keepFile(ownerId, given)
+      return { ...file, url: toFileUrl(file.id) }
     },
     async get(id, scope = {}) {
       checkNames('The scope of a file', scope, ['ownerId'])
@@ -186,7 +198,7 @@ export function createFiles(
     },
     async keep({ ownerId, threadId }, content, mediaType) {
       if (store.files === undefined || fileStore === undefined) return null
-      const file = await keepFile(ownerId, { content: once(content), mediaType })
+      const file = await keepFile(ownerId, { content, mediaType })
       await store.files.name(threadId, [file.id])
       return file
     },
@@ -209,10 +221,6 @@ function checkType(mediaType: string, declared: string, accept: readonly string[
     'file-type',
     `Files of the type ${mediaType} are not taken here; these are: ${accept.join(', ')}.`,
   )
-}
-
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content
 }
 
 /** The first bytes, and everything with them. */

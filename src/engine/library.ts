@@ -126,7 +126,10 @@ export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Libr
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
     giveFeedback: (messageId, feedback) => giveFeedback(engine, messageId, feedback),
-    export: (query = {}) => exportQuery(store, query),
+    async *export(query = {}) {
+      checkNames('export', query, ['threadId', 'ownerId', 'format'])
+      yield* exportQuery(store, query)
+    },
     deleteOwner: (ownerId) => deleteOwner(engine, ownerId),
   }
 }

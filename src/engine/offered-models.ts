@@ -26,7 +26,7 @@ export interface OfferedModel {
   readonly description?: string
   /**
    * The media types of files that it takes: `image/*`, `application/pdf`, `*\/*`. A message with another file is refused
-   * as `file-not-accepted` before anything is stored; `[]` takes none. @default nothing is refused
+   * as `file-not-accepted` before anything is stored; `[]` takes none. Of older files of the thread it is told in words. @default nothing is refused
    */
   readonly accepts?: readonly string[]
   /**
@@ -58,6 +58,11 @@ export interface Offer {
   /** None where the option is not set. Rejects as `agent-failed` where the host's function fails. */
   readonly modelsOf: (ownerId: OwnerId) => Promise<readonly OfferedModel[]>
   readonly describe: (ownerId: string) => Promise<AgentDescription>
+  /** What the model of a turn of this owner takes. Undefined: everything, or nobody has said. */
+  readonly acceptsOf: (
+    ownerId: OwnerId,
+    choices: Json | undefined,
+  ) => Promise<readonly string[] | undefined>
   /**
    * The choices of a turn of this owner, which fit the schema. Refuses a model that is not offered to them, and a file that the
    * one that is picked does not take. `parts`: the message that is to be answered; read only where it is needed.
@@ -137,9 +142,21 @@ export function createOffer(
     }
   }
 
+  const pick = (
+    offered: readonly OfferedModel[],
+    named: string | undefined,
+  ): OfferedModel | undefined =>
+    named === undefined && choices === undefined
+      ? offered[0]
+      : offered.find(({ id }) => id === named)
+
   return {
     schema,
     modelsOf,
+    async acceptsOf(ownerId, chosen) {
+      if (models === undefined) return undefined
+      return pick(await modelsOf(ownerId), pickedModel(chosen))?.accepts
+    },
     async describe(owner) {
       const offered = await modelsOf(parseOwnerId(owner))
       const shown = offered.map(({ id, label, description, accepts }) =>
@@ -158,10 +175,7 @@ export function createOffer(
       if (models === undefined) return chosen
       const offered = await modelsOf(ownerId)
       const named = pickedModel(chosen)
-      const picked =
-        named === undefined && choices === undefined
-          ? offered[0]
-          : offered.find(({ id }) => id === named)
+      const picked = pick(offered, named)
       if (picked === undefined) {
         // Only a schema of the host's own leaves it open; then its agent says which model that is.
         if (named === undefined) return chosen
@@ -200,7 +214,7 @@ async function checkFiles(
 }
 
 /** What stands after a semicolon says nothing of the type. */
-const isTaken = (mediaType: string, accepts: readonly string[]): boolean =>
+export const isTaken = (mediaType: string, accepts: readonly string[]): boolean =>
   isAccepted(
     (mediaType.split(';', 1)[0] ?? '').trim().toLowerCase(),
     accepts.map((type) => type.toLowerCase()),

@@ -6,19 +6,22 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
+import { busyWords } from '../protocol/chat-body.ts'
+import { bad, checkNames, checkWord } from './check-names.ts'
 import type { ReadGate } from './hub.ts'
 import type { Frame } from './live-window.ts'
 import type { ContinueResult } from './resume.ts'
 import type { RegenerateRequest, SendRequest, SendResult } from './send.ts'
 import type { StopResult } from './stop.ts'
+import type { ThreadScope } from './thread-scope.ts'
 
 /** The verbs that are given ids by callers and do not look at them. */
 interface IdVerbs {
   rename(threadId: ThreadId, title: string): Promise<boolean>
   send(request: SendRequest): Promise<SendResult>
   regenerate(request: RegenerateRequest): Promise<SendResult>
-  continue(threadId: ThreadId): Promise<ContinueResult>
-  stop(threadId: ThreadId): Promise<StopResult>
+  continue(threadId: ThreadId, scope?: ThreadScope): Promise<ContinueResult>
+  stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   subscribe(
     threadId: ThreadId,
     after: Seq,
@@ -29,27 +32,67 @@ interface IdVerbs {
 }
 
 /**
- * The same, with every id that a caller gives parsed before it is used: a type does not keep a wrong string out, and one
- * that no database can keep must be refused as `bad-id` at the door, not met in the middle of a commit.
+ * The same, with names, words and every id that a caller gives checked before they are used: a type does not keep a wrong
+ * string out, and one that no database can keep must be refused as `bad-id` at the door, not met in the middle of a commit.
  */
 export function withParsedIds(holdfast: IdVerbs): IdVerbs {
   return {
     rename: async (threadId, title) => holdfast.rename(parseThreadId(threadId), title),
     async send(request) {
+      checkNames('send', request, [
+        ...([
+          'threadId',
+          'message',
+          'choices',
+          'whenBusy',
+          'replaces',
+          'create',
+          'ownerId',
+        ] as const),
+      ])
+      const { create, whenBusy } = request
+      if (whenBusy !== undefined) checkWord('whenBusy', whenBusy, busyWords)
+      if (create !== undefined) {
+        checkNames('create of send', create, ['ownerId', 'title', 'isPlaceholder'])
+      }
       parseThreadId(request.threadId)
-      parseMessageId(request.message.id)
+      checkMessage(request.message)
       if (request.replaces !== undefined) parseMessageId(request.replaces)
-      if (request.create !== undefined) parseOwnerId(request.create.ownerId)
+      if (create !== undefined) parseOwnerId(create.ownerId)
+      const ownerId = ownerOf(request.ownerId)
+      if (create !== undefined && ownerId !== undefined && create.ownerId !== ownerId) {
+        throw bad('"ownerId" and that of "create" are not the same.')
+      }
       return holdfast.send(request)
     },
     async regenerate(request) {
+      checkNames('regenerate', request, ['threadId', 'messageId', 'choices', 'whenBusy', 'ownerId'])
+      const { whenBusy } = request
+      if (whenBusy !== undefined) checkWord('whenBusy', whenBusy, ['interrupt', 'reject'])
       parseThreadId(request.threadId)
       if (request.messageId !== undefined) parseMessageId(request.messageId)
+      ownerOf(request.ownerId)
       return holdfast.regenerate(request)
     },
-    continue: async (threadId) => holdfast.continue(parseThreadId(threadId)),
-    stop: async (threadId) => holdfast.stop(parseThreadId(threadId)),
+    continue: async (threadId, scope) => holdfast.continue(parseThreadId(threadId), scope),
+    stop: async (threadId, scope) => holdfast.stop(parseThreadId(threadId), scope),
     subscribe: (threadId, ...rest) => holdfast.subscribe(parseThreadId(threadId), ...rest),
     modelMessages: async (threadId) => holdfast.modelMessages(parseThreadId(threadId)),
   }
 }
+
+const ownerOf = (ownerId: string | undefined): string | undefined =>
+  ownerId === undefined ? undefined : parseOwnerId(ownerId)
+
+/** It may have more than is stored: clients hand on what they were sent. */
+function checkMessage(message: unknown): void {
+  if (!isObject(message)) throw bad('"message" is a message with "parts".')
+  if (message['id'] !== undefined) parseMessageId(message['id'])
+  if (!Array.isArray(message['parts'])) {
+    throw bad('A message has "parts": [{ type: "text", text: "…" }].')
+  }
+  if (!message['parts'].every(isObject)) throw bad('A part of a message is an object.')
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

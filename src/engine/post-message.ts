@@ -18,13 +18,13 @@ import type { OldText } from '../import/old-message.ts'
 import { toTurnEvents } from '../import/turn-events.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
 import { sameJson } from '../views/same-json.ts'
-import { checkNames } from './check-names.ts'
+import { bad, checkNames } from './check-names.ts'
 import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { parseTitle, type ThreadScope } from './threads.ts'
+import { isOther, parseTitle, type ThreadScope } from './thread-scope.ts'
 import { toGivenJson } from './to-json.ts'
 
 /** What an assistant's message that the host writes may have, in the AI SDK's words. */
@@ -145,13 +145,11 @@ export async function postMessage(
   })
 }
 
-const isOther = (ownerId: string, wanted: string | undefined): boolean =>
-  wanted !== undefined && wanted !== ownerId
-
-const parseCreate = ({ ownerId, title }: NonNullable<PostOptions['create']>) => ({
-  ownerId: parseOwnerId(ownerId),
-  title: title === undefined ? '' : parseTitle(title),
-})
+function parseCreate(create: NonNullable<PostOptions['create']>) {
+  checkNames('create of post', create, ['ownerId', 'title'])
+  const { ownerId, title } = create
+  return { ownerId: parseOwnerId(ownerId), title: title === undefined ? '' : parseTitle(title) }
+}
 
 /** In which thread a turn has this id: those are unique everywhere, since a turn can be found without its thread. */
 async function findStored({ store }: Engine, id: MessageId, isTurn: boolean) {
@@ -249,6 +247,5 @@ const contentOf = (message: Message): JsonObject => ({
 
 const partsOf = (turn: Turn) => turn.steps.flatMap(({ parts }) => parts)
 
-const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)
 const conflict = (): HoldfastError =>
   new HoldfastError('conflict', 'Another message has this id. Nothing was stored.')

@@ -2,6 +2,7 @@ import { createDownload } from 'ai'
 import { type FileId, fileIdOf, type FileRecord } from '../core/file.ts'
 import type { OwnerId } from '../core/ids.ts'
 import { isTurn, type Message, type Part, type Turn, type UserMessage } from '../core/message.ts'
+import { inAcceptedTypes } from './accepted-files.ts'
 import type { EngineFiles } from './files.ts'
 
 /** A name that no server has: what stands there is read from the file store, and never asked of anybody. */
@@ -76,8 +77,13 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
   const fetchRemote = createDownload({ maxBytes: mostFileBytes })
 
   return {
-    /** The messages with addresses and bytes that can be sent; the same ones where none names a file. */
-    async resolve(messages: readonly Message[]): Promise<readonly Message[]> {
+    /** The messages, of which the last is the turn, with addresses and bytes that its model can be sent. */
+    async resolve(all: readonly Message[]): Promise<readonly Message[]> {
+      const last = all.at(-1)
+      const choices = last !== undefined && isTurn(last) ? last.choices : undefined
+      // Where the host cannot say it now, nothing is kept from the model: its provider has the last word.
+      const accepts = await files.acceptsOf?.(ownerId, choices).catch(() => undefined)
+      const messages = inAcceptedTypes(all, accepts)
       if (!messages.some(namesFile)) return messages
       return Promise.all(
         messages.map(async (message) => {

@@ -44,7 +44,7 @@ describe('what record is asked', () => {
     [{ ...right, message: { id: 'u', content: 'hi' } }, 'must be a message with an id and a list'],
     [{ ...right, message: { parts: [] } }, 'must be a message with an id and a list of parts'],
     [{ ...right, create: true }, 'the option "create" must be an object with the ownerId'],
-    [{ ...right, create: { ownerId: 'o' } }, 'the option "create" must be'],
+    [{ ...right, create: { ownerId: 'o', title: 5 } }, 'the option "create" must be'],
     [{ ...right, replaces: 5 }, 'the option "replaces" must be a string'],
     [{ ...right, ownerId: 'o' }, 'record has no option "ownerId". Did you mean "create"?'],
     [{ ...right, chatId: 't' }, 'Did you mean "threadId"?'],

@@ -10,7 +10,7 @@ import {
 import { isId, type MessageId, type ThreadId } from '../core/ids.ts'
 import type { RecordedSource } from './recorded-parts.ts'
 import { closeSource } from './recording.ts'
-import type { SendRequest } from './send.ts'
+import type { NamedSendRequest } from './send.ts'
 
 /** The turn goes on that a loop of the host's own began: it waited, or was broken off. */
 export interface ContinueRecording {
@@ -27,7 +27,7 @@ export interface ContinueRecording {
 }
 
 /** A message whose answer is recorded. It does not wait: the answer is there already. */
-export type RecordedMessage = Omit<SendRequest, 'whenBusy'>
+export type RecordedMessage = Omit<NamedSendRequest, 'whenBusy' | 'ownerId'>
 
 export type RecordRequest = RecordedMessage | ContinueRecording
 
@@ -52,9 +52,11 @@ export const recordMessageRules: OptionTable<RecordedMessage> = {
   choices: { range: 'JSON that fits the option `choices`', fits: () => true, default: 'none' },
   replaces: idRule('none'),
   create: {
-    range: 'an object with the ownerId and the title of the thread',
+    range: 'an object with the ownerId of the thread, and perhaps its title',
     fits: (value) =>
-      isObject(value) && isId(value['ownerId']) && typeof value['title'] === 'string',
+      isObject(value) &&
+      isId(value['ownerId']) &&
+      (value['title'] === undefined || typeof value['title'] === 'string'),
     default: 'none: the thread must be there',
   },
 }

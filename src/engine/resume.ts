@@ -1,11 +1,12 @@
 import type { NewTurnEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './create-run.ts'
+import { isOther } from './thread-scope.ts'
+import { noModelHere } from './no-model.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }
@@ -14,11 +15,15 @@ export type ContinueResult =
   | { readonly kind: 'no-thread' }
 
 /** A turn that ran out of steps, was stopped, cut off, interrupted or failed goes on as the same message. */
-export async function continueTurn(engine: Engine, threadId: ThreadId): Promise<ContinueResult> {
-  if (!engine.agents.canAnswer) throw noModel()
+export async function continueTurn(
+  engine: Engine,
+  threadId: ThreadId,
+  ownedBy?: OwnerId,
+): Promise<ContinueResult> {
+  if (!engine.agents.canAnswer) throw noModelHere()
   return retryWhileStale(pauseOf(engine.clock), async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
-    if (latest === null) return { kind: 'no-thread' }
+    if (latest === null || isOther(latest.ownerId, ownedBy)) return { kind: 'no-thread' }
     const { last, seq, ownerId, queue } = latest
     if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }
     const { progress, id: turnId } = last

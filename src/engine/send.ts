@@ -12,7 +12,7 @@ import {
   type UserPart,
 } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
-import { firstReady, joinedInputs } from '../core/queue.ts'
+import { firstReady } from '../core/queue.ts'
 import type { InputMode, InputQueue, NewInput } from '../core/queued-input.ts'
 import { pauseOf } from './clock.ts'
 import type { Begin, Engine, Work } from './engine.ts'
@@ -20,19 +20,24 @@ import { earlierVersions, type MessageVersion } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { fitChoices, storedChoices } from './choices.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
-import { checkSame, enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
-import { isReplyTo, readDownTo } from './read-latest.ts'
+import { enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
+import { readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModel } from './create-run.ts'
+import { noModelHere } from './no-model.ts'
 import { stopRun } from './stop.ts'
+import { type NewThreadRequest, toNewThread } from './new-thread.ts'
+import { hasJoined, isMessage, joined, repeated, type SentBefore, turnOf } from './sent-before.ts'
+import type { ThreadToCreate } from '../store/plan-commit.ts'
+import { isOther, type ThreadScope } from './thread-scope.ts'
 import { planHiding } from './show-version.ts'
 import { toGivenJson } from './to-json.ts'
 
-export interface SendRequest {
+export interface SendRequest extends ThreadScope {
   readonly threadId: ThreadId
   readonly message: {
-    readonly id: MessageId
+    /** The same id again is the same message (RS5). @default one is made */
+    readonly id?: MessageId
     readonly parts: readonly UserPart[]
     readonly metadata?: Json
   }
@@ -43,15 +48,15 @@ export interface SendRequest {
   /** Edit: this message, and all that came after it, is replaced by the new one, and stays as a version (VR1). */
   readonly replaces?: MessageId
   /** The thread is made with this message, in one commit, if there is none; or else it must be this owner's. */
-  readonly create?: {
-    readonly ownerId: OwnerId
-    readonly title: string
-    /** The title only stands for one until somebody gives the thread its own (FK3). */
-    readonly isPlaceholder?: true
-  }
+  readonly create?: NewThreadRequest
 }
 
-export interface RegenerateRequest {
+/** A message that has its id. */
+export type NamedSendRequest = Omit<SendRequest, 'message'> & {
+  readonly message: SendRequest['message'] & { readonly id: MessageId }
+}
+
+export interface RegenerateRequest extends ThreadScope {
   readonly threadId: ThreadId
   /** The turn to make anew, or the message it answered; without it, the last turn. */
   readonly messageId?: MessageId
@@ -70,8 +75,7 @@ export type SendResult =
       /** As it was stored: followed from its `lastSeq` on, nothing of it is missed. */
       readonly turn: Turn
     }
-  /** The same message again: its run is live, or was (RS5). */
-  | { readonly kind: 'joined' | 'repeated'; readonly turnId: MessageId; readonly after: Seq }
+  | SentBefore
   | { readonly kind: 'run-active'; readonly turnId: MessageId }
   | { readonly kind: 'no-thread' }
   | QueuedResult
@@ -82,7 +86,8 @@ export async function send(
   request: SendRequest,
   work?: WorkFor,
 ): Promise<SendResult> {
-  const { message, replaces, threadId, create } = request
+  const { replaces, threadId } = request
+  const message = { ...request.message, id: request.message.id ?? engine.newMessageId() }
   // Once, and before anything is read: what cannot be kept is refused before it costs anything (CL6a).
   const content = withDefined(
     { parts: toGivenJson('parts', message.parts) as unknown as readonly UserPart[] },
@@ -91,6 +96,9 @@ export async function send(
         message.metadata === undefined ? undefined : toGivenJson('metadata', message.metadata),
     },
   )
+  const create =
+    request.create === undefined ? undefined : toNewThread(request.create, content.parts)
+  const ownedBy = request.ownerId ?? create?.ownerId
   // A loop of the host's own has no agent that would miss them.
   const isChosen = work === undefined || request.choices !== undefined
   const choices = isChosen ? await fitChoices(engine, request.choices) : undefined
@@ -110,7 +118,12 @@ export async function send(
   }
   return attempt(
     engine,
-    { ...request, whenBusy, ...(isEdit || work !== undefined ? {} : { toInput }) },
+    {
+      threadId,
+      whenBusy,
+      ...(create === undefined ? {} : { create }),
+      ...(isEdit || work !== undefined ? {} : { toInput }),
+    },
     async () => {
       const { id } = message
       const at = engine.clock.now()
@@ -130,7 +143,7 @@ export async function send(
       const exists = async () => (await store.readMessage(threadId, target, 'lazy')) !== null
       const fits = (other: Message) => isMessage(target)(other) || hasJoined(other, target)
       const read = await readDownTo(store, threadId, fits, exists)
-      if (read === null) return { kind: 'no-thread' }
+      if (read === null || isOther(read.ownerId, ownedBy)) return { kind: 'no-thread' }
       const waiting = { id, parts: content.parts }
       const queued = findQueued(read.queue, waiting, turnOf(read.messages[0]), read.seq)
       if (queued !== undefined && (isEdit || work !== undefined)) throw taken()
@@ -189,7 +202,7 @@ const isSameContent = (
 export type WorkFor = (turnId: MessageId) => Work
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
-  const { threadId, messageId, whenBusy = 'reject' } = request
+  const { threadId, messageId, whenBusy = 'reject', ownerId } = request
   const { offer, options } = engine
   const chosen =
     request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
@@ -198,7 +211,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
       message.role === 'assistant' &&
       (messageId === undefined || message.id === messageId || message.replyTo === messageId)
     const read = await readDownTo(engine.store, threadId, fits)
-    if (read === null) return { kind: 'no-thread' }
+    if (read === null || isOther(read.ownerId, ownerId)) return { kind: 'no-thread' }
     const turn = read.messages.at(-1)
     if (!read.found || turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to make anew.')
@@ -244,7 +257,8 @@ interface Plan {
   readonly history: readonly Message[] | null
 }
 
-interface Attempt extends Pick<SendRequest, 'threadId' | 'create'> {
+interface Attempt extends Pick<SendRequest, 'threadId'> {
+  readonly create?: Omit<ThreadToCreate, 'at'>
   readonly whenBusy: WhenBusy
   /** The message as an input that waits. Absent: it cannot, because it replaces something. */
   readonly toInput?: (mode: InputMode) => NewInput
@@ -260,7 +274,7 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
-  if (work === undefined && !engine.agents.canAnswer) throw noModel()
+  if (work === undefined && !engine.agents.canAnswer) throw noModelHere()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
@@ -361,45 +375,3 @@ const isWholeHistory = (read: {
   read.isWhole &&
   read.isOneRead &&
   read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
-
-const turnOf = (message: Message | undefined): Turn | null =>
-  message?.role === 'assistant' ? message : null
-
-/** A message that joined a turn was answered by it (IN3). */
-const hasJoined = (message: Message, id: MessageId): message is Turn =>
-  message.role === 'assistant' && joinedInputs(message).includes(id)
-
-const isMessage =
-  (id: MessageId) =>
-  (message: Message): boolean =>
-    message.role !== 'assistant' && message.id === id
-
-/** An edit that changes nothing, while the answer to it is being made (RS5). */
-function joined(
-  newestFirst: readonly Message[],
-  { id, parts }: SendRequest['message'],
-  choices: Json | undefined,
-): SendResult | undefined {
-  const stored = newestFirst.find(isMessage(id))
-  const turn = newestFirst[0]
-  if (stored === undefined || stored.role === 'assistant' || turn?.role !== 'assistant') return
-  if (turn.replyTo !== id || turn.progress.status !== 'running') return
-  const isSame = JSON.stringify([stored.parts, turn.choices]) === JSON.stringify([parts, choices])
-  return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined
-}
-
-function repeated(
-  newestFirst: readonly Message[],
-  { id, parts }: Pick<NewInput, 'id' | 'parts'>,
-): SendResult | undefined {
-  const joinedTurn = newestFirst.find((message) => hasJoined(message, id))
-  const turn = joinedTurn ?? (newestFirst.find(isReplyTo(id)) as Turn | undefined)
-  const stored = joinedTurn?.steps
-    .flatMap((step) => step.parts)
-    .find((part) => part.type === 'steering' && part.id === id)
-  const message = stored ?? newestFirst.find(isMessage(id))
-  if (message !== undefined && 'parts' in message) checkSame(message.parts, parts)
-  if (turn === undefined) return undefined
-  const kind = turn.progress.status === 'running' ? 'joined' : 'repeated'
-  return { kind, turnId: turn.id, after: turn.seq - 1 }
-}

@@ -16,16 +16,24 @@ export interface ThreadScope {
   readonly ownerId?: string
 }
 
+export const isOther = (ownerId: string, wanted: string | undefined): boolean =>
+  wanted !== undefined && wanted !== ownerId
+
+/** Whose it has to be, checked. */
+export function ownerIn(scope: ThreadScope): OwnerId | undefined {
+  checkNames('The scope of a thread', scope, ['ownerId'])
+  return scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
+}
+
 /** The thread, if it is there and in scope. */
 export async function findThread(
   store: Store,
   threadId: string,
   scope: ThreadScope = {},
 ): Promise<ThreadRecord | null> {
-  checkNames('The scope of a thread', scope, ['ownerId'])
-  const ownerId = scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
+  const ownerId = ownerIn(scope)
   const thread = await store.readThread(parseThreadId(threadId))
-  return thread === null || (ownerId !== undefined && thread.ownerId !== ownerId) ? null : thread
+  return thread === null || isOther(thread.ownerId, ownerId) ? null : thread
 }
 
 /** The call with its turn, if it is there and its thread is in scope. One read: whose it is comes with what it is. */

@@ -25,6 +25,7 @@ import type { Append } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
 import { type MeterOptions, usedBy } from './answer-meter.ts'
 import type { TurnPlace } from './call-scope.ts'
+import { checkNames } from './check-names.ts'
 import type { CommitResult } from './committer.ts'
 import { projectToolCalls, type ToolCallList } from '../views/tool-call-record.ts'
 import { type Pause, retryWhileStale } from '../store/retry-while-stale.ts'
@@ -202,6 +203,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
 
   return {
     async upsert(call) {
+      checkNames('toolCalls.upsert', call, upsertNames)
       const upserted = parseUpserted(call, limits.maxArgumentChars)
       const { threadId, messageId } = upserted
       await write(threadId, messageId, (turn) => {
@@ -224,7 +226,9 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     setError: async (messageId, callId, error, cause = 'tool-error') =>
       settleOne(messageId, callId, { state: 'failed', cause, error: messageOf(error) }),
 
-    async appendText({ threadId, messageId, text, kind = 'text' }) {
+    async appendText(given) {
+      checkNames('toolCalls.appendText', given, ['threadId', 'messageId', 'text', 'kind'])
+      const { threadId, messageId, text, kind = 'text' } = given
       if (typeof text !== 'string') throw refused('The text is a string.')
       if (text === '') return
       await write(parseThreadId(threadId), parseMessageId(messageId), (turn) => {
@@ -268,6 +272,10 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
 }
 
 const everyCall = (): boolean => true
+const upsertNames = [
+  ...(['threadId', 'messageId', 'callId', 'name', 'arguments', 'isPartial'] as const),
+]
+
 const noResult: CallOutcome = { state: 'succeeded', output: { kind: 'inline', value: null } }
 
 const refused = (message: string): HoldfastError => new HoldfastError('bad-request', message)

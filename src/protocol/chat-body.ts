@@ -92,7 +92,8 @@ export function parseChatBody(body: unknown): ChatRequest {
   })
 }
 
-const busyWords: readonly WhenBusy[] = ['queue', 'steer', 'interrupt', 'reject']
+/** Every `WhenBusy`. */
+export const busyWords: readonly WhenBusy[] = ['queue', 'steer', 'interrupt', 'reject']
 
 function parseWhenBusy(value: unknown): WhenBusy | undefined {
   if (value === undefined || value === null) return undefined

@@ -72,7 +72,7 @@ describe.each(Object.entries(stores))('the library on %s', (_, open) => {
     expect(await threads.update('t1', { title: 'Two' }, { ownerId: 'ben' })).toBeNull()
     expect(await threads.update('t1', { title: 'Two' }, ana)).toMatchObject({ title: 'Two' })
     expect(await codeOf(threads.update('t1', { title: 'x'.repeat(501) }))).toBe('bad-request')
-    expect(await codeOf(threads.update('t1', { tilte: 'x' } as never))).toBe('bad-option')
+    expect(await codeOf(threads.update('t1', { tilte: 'x' } as never))).toBe('bad-request')
 
     expect(await threads.delete('t1', { ownerId: 'ben' })).toBe(false)
     expect(await threads.delete('t1', ana)).toBe(true)
@@ -141,7 +141,7 @@ describe.each(Object.entries(stores))('the library on %s', (_, open) => {
     expect(await holdfast.messages('nobody')).toBeNull()
     expect(await codeOf(holdfast.messages('t1', { limit: 201 }))).toBe('bad-limit')
     expect(await codeOf(holdfast.messages('t1', { format: 'xml' as never }))).toBe('bad-request')
-    expect(await codeOf(holdfast.messages('t1', { page: 1 } as never))).toBe('bad-option')
+    expect(await codeOf(holdfast.messages('t1', { page: 1 } as never))).toBe('bad-request')
     expect(await codeOf(holdfast.messages('t\u0000'))).toBe('bad-id')
   })
 

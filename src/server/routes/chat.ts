@@ -2,9 +2,8 @@ import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { toClientOutput, toToolDecision } from '../chat-answers.ts'
-import type { SendRequest, SendResult } from '../../engine/send.ts'
+import type { NamedSendRequest, SendResult } from '../../engine/send.ts'
 import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
-import { userTextOf } from '../../views/user-content.ts'
 import { findAnswerRefusal } from '../answer-refusal.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
@@ -40,7 +39,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const sent = await inPlace(context, request, chat.threadId, async () => {
             if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
             await readOwned(context, request, chat.threadId)
-            const { whenBusy, ...wanted } = chat
+            const { kind: _, whenBusy, ...wanted } = chat
             return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
           })
           return respond(chat.threadId, sent, reply)
@@ -139,26 +138,17 @@ export async function toSend(
   context: ServerContext,
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'send' }>,
-): Promise<SendRequest> {
+): Promise<NamedSendRequest> {
   const { kind: _, ...sending } = chat
   const thread = await context.holdfast.store.readThread(chat.threadId)
   // Only a first message can begin a thread: there is nothing yet to edit.
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
   if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
-    return {
-      ...sending,
-      create: { ownerId: request.ownerId, title: titleOf(chat), isPlaceholder: true },
-    }
+    return { ...sending, create: { ownerId: request.ownerId } }
   }
   asOwned(thread, request)
   return sending
-}
-
-const titleOf = ({ message }: Extract<ChatRequest, { readonly kind: 'send' }>): string => {
-  const text = userTextOf(message).trim()
-  const line = text.replace(/\s+/g, ' ')
-  return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`
 }
 
 export function checkText(chat: ChatRequest, most: number): void {

@@ -1,5 +1,5 @@
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
-import type { SendRequest, SendResult } from '../../engine/send.ts'
+import type { NamedSendRequest, SendResult } from '../../engine/send.ts'
 import { userText } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import { someFile } from './file-actions.ts'
@@ -35,7 +35,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
       )
 
   /** It waits as its sender said. */
-  const checkMode = ({ threadId, message: { id }, whenBusy }: SendRequest) => {
+  const checkMode = ({ threadId, message: { id }, whenBusy }: NamedSendRequest) => {
     if (whenBusy !== 'interrupt') return
     const isInterrupt = cluster
       .oracleOf(threadId)
@@ -46,7 +46,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
     if (!isInterrupt) report('IN4', `${id} was to interrupt, and waits behind the others`)
   }
 
-  const submit = (process: SimulatedProcess, request: SendRequest) => {
+  const submit = (process: SimulatedProcess, request: NamedSendRequest) => {
     const { threadId, message } = request
     const attempts = tried.get(threadId) ?? []
     tried.set(threadId, [...attempts, message.id])
@@ -83,9 +83,9 @@ export function createMessageActions(cluster: Cluster): MessageActions {
     })
   }
 
-  const contents = new Map<MessageId, SendRequest['message']['parts']>()
+  const contents = new Map<MessageId, NamedSendRequest['message']['parts']>()
   /** Under one id always the same content: whoever sends it again has changed nothing. */
-  const messageOf = (id: MessageId): SendRequest['message'] => {
+  const messageOf = (id: MessageId): NamedSendRequest['message'] => {
     const text = { type: 'text', text: userText(id) } as const
     const parts = contents.get(id) ?? [text, ...someFile(cluster)]
     contents.set(id, parts)
