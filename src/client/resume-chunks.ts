@@ -169,7 +169,7 @@ export function createResumedChunks(): ResumedChunks {
       if (type === 'tool-input-start') return inputStart(chunk)
       if (type === 'tool-input-delta') return inputDelta(chunk)
       // What is transient is no part of the message, and no stream tells it again.
-      if (endings.has(type) || chunk.transient === true) return chunk
+      if (chunk.transient === true) return chunk
       if (type === 'message-metadata') {
         const json = toKey(chunk.messageMetadata)
         if (json === metadata) return null
