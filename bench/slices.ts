@@ -12,7 +12,8 @@ const ownerId = 'slices'
 
 /** How long each kind of long work keeps everybody else from the main thread at a time (OP7). */
 export async function benchSlices(): Promise<void> {
-  for (const { name, store, close } of await openBenchStores()) {
+  for (const benchStore of await openBenchStores()) {
+    const { name, store } = benchStore
     const holdfast = createHoldfast({
       store,
       model: scriptedModel(({ index }) =>
@@ -34,7 +35,7 @@ export async function benchSlices(): Promise<void> {
     }
     printTable(`${name}: the longest time that nobody else had the main thread`, rows)
     await holdfast.close()
-    await close()
+    await benchStore.close()
   }
 }
 

@@ -35,7 +35,8 @@ export {
   type UserMessage,
   type UserPart,
 } from './core/message.ts'
-export type { ForkOrigin, ListedThread, ThreadRecord } from './core/thread.ts'
+export type { ForkOrigin, ListedThread, ThreadRecord, TitleGiver } from './core/thread.ts'
+export type { ThreadFlags } from './core/thread-flags.ts'
 export { type MessageVersion, type ShownVersions, versionsOf } from './core/versions.ts'
 export { type TurnTotals, totalsOf } from './core/turn-totals.ts'
 export {
@@ -73,7 +74,7 @@ export type {
   ToolResolution,
 } from './engine/call-requests.ts'
 export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
-export type { TitleOptions } from './engine/titles.ts'
+export type { TitleOptions } from './engine/title-options.ts'
 export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
 export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'

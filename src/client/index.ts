@@ -58,7 +58,7 @@ export {
   type ToolActivity,
 } from '../views/chat-message.ts'
 export { type MessageVersion, type ShownVersions, versionsOf } from '../core/versions.ts'
-export type { ForkOrigin } from '../core/thread.ts'
+export type { ForkOrigin, TitleGiver } from '../core/thread.ts'
 // What the signatures above are made of: whoever names a part of one needs its type.
 export type {
   Changed as PreparedChange,

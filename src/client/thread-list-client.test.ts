@@ -162,7 +162,7 @@ it('[FK2] each list asks for its own, and a thread that no longer belongs leaves
   expect([ids(archive), ids(pinned)]).toEqual([['a'], ['b']])
 
   const heal = server.on(/PATCH/, () => refusal(500, 'store-failed'))
-  await expect(archive.update('a', { archived: false })).rejects.toThrow()
+  await expect(archive.update('a', { archived: false })).rejects.toThrow('store-failed')
   expect(ids(archive)).toEqual(['a'])
   heal()
   server.on(/PATCH/, () => Response.json(kept('a', true, false)))

@@ -1,4 +1,4 @@
-import { titlePromptStart } from '../views/title-text.ts'
+import { titlePromptStart } from '../engine/title-options.ts'
 
 const mostWords = 6
 

@@ -1,16 +1,21 @@
 /** Time as the engine sees it. Simulation puts its own in. */
 export interface Clock {
   readonly now: () => number
-  /** Calls once after `ms`; the returned function cancels. */
-  readonly after: (ms: number, call: () => void) => () => void
+  /**
+   * Calls once after `ms`; the returned function cancels. `isBackground`: a process that has nothing else to do need not
+   * stay alive for it.
+   */
+  readonly after: (ms: number, call: () => void, isBackground?: boolean) => () => void
   /** Calls after everything that is ready now has run: how waiting writes find each other. */
   readonly soon: (call: () => void) => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, call) {
+  after(ms, call, isBackground = false) {
     const timer = setTimeout(call, ms)
+    // Not every platform has it, and those that freeze a process have no need of it.
+    if (isBackground) timer.unref?.()
     return () => clearTimeout(timer)
   },
   soon(call) {

@@ -199,11 +199,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     let cancel = () => {}
     const next = (ms: number) => {
       if (isOver) return
-      cancel = clock.after(ms, () => {
-        work()
+      const call = () =>
+        void work()
           .catch((error: unknown) => emit({ type: 'recovery-failed', error }))
           .finally(() => next(everyMs))
-      })
+      cancel = clock.after(ms, call, true)
     }
     next(firstMs)
     return () => {
@@ -225,10 +225,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const heartbeatMs = Math.ceil(chosen.leaseMs / 3)
   const stopHeart = repeat(heartbeatMs, heartbeatMs, heartbeat)
   // The first look is now: what the process before left behind must not wait for an interval to pass.
-  const stopRecovery =
-    chosen.recoverEveryMs > 0 ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
+  const isAtWork = chosen.recoverEveryMs > 0 && !isNextBuild()
+  const stopRecovery = isAtWork ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
-  const collects = store.files !== undefined && chosen.recoverEveryMs > 0
+  const collects = store.files !== undefined && isAtWork
   const stopCollecting = collects
     ? repeat(collectEveryMs, collectEveryMs, () => files.collect())
     : () => {}
@@ -345,3 +345,10 @@ function randomId(kind: string): string {
   const prefix = { message: 'msg', call: 'call', thread: 'thr', holder: 'run' }[kind] ?? kind
   return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }
+
+/**
+ * `next build` loads the modules of the routes to look at them. Whoever builds an app must not take over the runs of the
+ * one that serves.
+ */
+const isNextBuild = (): boolean =>
+  typeof process !== 'undefined' && process.env['NEXT_PHASE'] === 'phase-production-build'

@@ -194,7 +194,9 @@ export function createEngine(parts: EngineParts): Engine {
     runs.set(threadId, entry)
     // What it waits for nobody to stop: an input that interrupts it came before it was launched (IN4).
     if (findInterrupt(queue) !== undefined) run.interrupt({ kind: 'stop' })
-    if (isClosing) run.interrupt({ kind: 'hand-over' })
+    // Without a model there is nobody here who could go on: what was decided is stored, and a server that has one goes on (AP5).
+    const isForOthers = begin.work === undefined && !parts.agents.canAnswer
+    if (isClosing || isForOthers) run.interrupt({ kind: 'hand-over' })
     const stay = limitStay(run)
     void run.done.finally(() => {
       stay()

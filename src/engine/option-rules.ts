@@ -20,7 +20,7 @@ import type { CallSettings } from './call-model.ts'
 import { checkFileOptions } from './file-options.ts'
 import { checkModels, type OfferedModel } from './offered-models.ts'
 import type { HoldfastOptions } from './options.ts'
-import type { TitleOptions } from './titles.ts'
+import type { TitleOptions } from './title-options.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']

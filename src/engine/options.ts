@@ -11,7 +11,7 @@ import type { ErrorText } from './failure-words.ts'
 import type { Hooks } from './hooks.ts'
 import type { WhenBusy } from '../protocol/chat-body.ts'
 import type { ModelsOption } from './offered-models.ts'
-import type { TitleOptions } from './titles.ts'
+import type { TitleOptions } from './title-options.ts'
 
 /**
  * What `createHoldfast` takes. The options of an `Agent` (`model`, `tools`, `temperature` …) given here are short for an `agent`

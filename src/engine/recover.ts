@@ -1,7 +1,7 @@
 import type { NewTurnEvent } from '../core/event.ts'
 import { foldOn } from '../core/fold-turn.ts'
 import type { ThreadId } from '../core/ids.ts'
-import type { TurnEnding } from '../core/message.ts'
+import type { Turn, TurnEnding } from '../core/message.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import type { AbandonedRun } from '../store/store.ts'
 import { endFromOutside } from './end-from-outside.ts'
@@ -17,8 +17,15 @@ const atOnce = 100
 /**
  * Takes over the runs whose process died, as far as nobody else is quicker, and those that this process gave up (CR2,
  * CR5). One that cannot be taken now, for a lock on its rows perhaps, keeps no other waiting.
+ *
+ * A process without a model leaves the turns of the engine's loop alone: it could only end them, and some server can
+ * carry them on (CR5a). `isInTheWay`: one of them keeps a loop of the host's own from its thread, and is ended.
  */
-export async function recoverAbandoned(engine: Engine, only?: ThreadId): Promise<number> {
+export async function recoverAbandoned(
+  engine: Engine,
+  only?: ThreadId,
+  isInTheWay = false,
+): Promise<number> {
   const dead = await engine.store.findAbandonedRuns(atOnce, only)
   const found = new Set(dead.map(({ threadId }) => threadId))
   const own = [...engine.givenUp]
@@ -28,7 +35,7 @@ export async function recoverAbandoned(engine: Engine, only?: ThreadId): Promise
   const isOurs = ({ threadId, fence }: TakenRun) =>
     engine.runs.get(threadId)?.ledger.fence === fence
   const runs: readonly TakenRun[] = [...dead, ...own].filter((run) => !isOurs(run))
-  const results = await Promise.allSettled(runs.map((run) => recoverRun(engine, run)))
+  const results = await Promise.allSettled(runs.map((run) => recoverRun(engine, run, isInTheWay)))
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return results.filter((result) => result.status === 'fulfilled' && result.value).length
@@ -40,20 +47,31 @@ type TakenRun = Pick<AbandonedRun, 'threadId' | 'turnId' | 'fence'> & {
 }
 
 /** For one thread, now: where somebody waits for it. */
-export async function takeOver(engine: Engine, threadId: ThreadId): Promise<boolean> {
-  return (await recoverAbandoned(engine, threadId)) > 0
+export async function takeOver(
+  engine: Engine,
+  threadId: ThreadId,
+  isInTheWay = false,
+): Promise<boolean> {
+  return (await recoverAbandoned(engine, threadId, isInTheWay)) > 0
 }
 
 /** One that was only late may have renewed its lease meanwhile: then nothing is taken from it. */
-async function recoverRun(engine: Engine, dead: TakenRun): Promise<boolean> {
+async function recoverRun(engine: Engine, dead: TakenRun, isInTheWay: boolean): Promise<boolean> {
   const { store, givenUp } = engine
   const { threadId, turnId, fence } = dead
   const found = await store.findTurn(turnId)
-  const isThere = found?.threadId === threadId
+  const isThere = found?.threadId === threadId && (isInTheWay || !isForOthers(engine, found.turn))
   const result = isThere ? await takeRun(engine, dead, found) : 'gone'
   if (result !== 'again' && givenUp.get(threadId)?.fence === fence) givenUp.delete(threadId)
   return result === 'taken'
 }
+
+/** It waits for a process that has a model. */
+const isForOthers = ({ agents, options }: Engine, { progress, recorded }: Turn): boolean =>
+  progress.status === 'running' &&
+  recorded !== true &&
+  !agents.canAnswer &&
+  options.recovery === 'continue'
 
 /** `again`: somebody wrote meanwhile; `gone`: it is somebody else's now, or nobody's. */
 async function takeRun(

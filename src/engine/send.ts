@@ -281,7 +281,7 @@ async function attempt(
       return enqueue(engine, { threadId, expectedSeq: seq, queue, input, turn: left })
     }
     // Its process may be dead. Then the turn is carried on, and this message waits for it.
-    if (isRunning && (await takeOver(engine, threadId))) {
+    if (isRunning && (await takeOver(engine, threadId, !engine.agents.canAnswer))) {
       return whenBusy === 'reject' ? { kind: 'run-active', turnId: left.id } : 'stale'
     }
     // Who came before and waits behind a turn that waits for a person is not overtaken, but by an interrupt.

@@ -5,26 +5,20 @@ import type { ThreadId } from '../core/ids.ts'
 import type { Usage } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
+import type { Append } from '../store/plan-commit.ts'
 import type { Store } from '../store/store.ts'
 import { toTitlePrompt, toTitleText } from '../views/title-text.ts'
 import { callModel, type CallSettings } from './call-model.ts'
 import type { TurnPlace } from './call-scope.ts'
 import { type Clock, pauseOf } from './clock.ts'
-import type { Engine } from './engine.ts'
+import type { CommitResult } from './committer.ts'
 import { createFileLoader } from './file-loader.ts'
 import type { Hooks } from './hooks.ts'
 import { toModelFault } from './model-error.ts'
 import { namesOf } from './model-list.ts'
+import type { TitleOptions } from './title-options.ts'
 import { toUsage } from './translate-part.ts'
 import type { TurnAgent } from './turn-agent.ts'
-
-/** How threads get titles from a model (FK3). */
-export interface TitleOptions {
-  /** Who makes them; of a list, the next where one fails. @default the model of the answer */
-  readonly model?: LanguageModel | readonly LanguageModel[]
-  /** What the model is told. @default three to six words, in the language of the conversation */
-  readonly instructions?: string
-}
 
 /** Makes titles for threads that nobody has named, each beside whatever else is going on. */
 export interface Titles {
@@ -40,7 +34,7 @@ export interface TitleParts {
   readonly store: Store
   readonly clock: Clock
   readonly emit: Hooks
-  readonly append: Engine['append']
+  readonly append: (append: Append) => Promise<CommitResult>
   /** False: no titles are made. */
   readonly options: TitleOptions | false
 }

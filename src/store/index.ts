@@ -38,7 +38,6 @@ export {
 export {
   type BatchRow,
   createLedgerReader,
-  type LargeOutputs,
   type LedgerReader,
   type LedgerRows,
   type LedgerSource,
@@ -48,6 +47,7 @@ export {
   type StoredCallRow,
   type ThreadRow,
 } from './ledger-rows.ts'
+export type { LargeOutputs } from './read-outputs.ts'
 export { createLocalNotifier, type LocalNotifier } from './local-notifier.ts'
 export { drawMark, markOf, type PlaceEvidence } from './place-evidence.ts'
 export {
@@ -90,6 +90,7 @@ export type {
   ThreadFilter,
   ThreadList,
   ThreadListQuery,
+  ThreadStaging,
 } from './store.ts'
 export { largestTurnBytes, lazyBytes } from './store.ts'
 export type { StoredOutput } from './stored-output.ts'
@@ -123,4 +124,14 @@ export type {
 export type { FileId, FileRecord } from '../core/file.ts'
 export type { ByteRange, FileAbout, FileStore } from '../files/file-store.ts'
 export type { FileRecords, NewFile, UnusedQuery } from './file-records.ts'
+export type {
+  FinishedShare,
+  NewShare,
+  SharedText,
+  SharedTexts,
+  SharedTextsQuery,
+  ShareRecords,
+} from './share-records.ts'
+export type { Share, ShareId, StoredShare } from '../core/share.ts'
+export type { Feedback, FeedbackGiven, FeedbackRating } from '../core/feedback.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'

@@ -24,8 +24,8 @@ import type {
   StoredChange,
 } from './store.ts'
 import { largestTurnBytes, lazyBytes } from './store.ts'
+import { type LargeOutputs, readOutputs } from './read-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
-import type { StoredOutput } from './stored-output.ts'
 import { type MessageVersion, withVersions } from '../core/versions.ts'
 import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
@@ -81,9 +81,6 @@ export interface StoredCallRow extends CallRow {
   readonly turnId: MessageId
 }
 
-/** An output that a read had left where it is, by its call. */
-export type LargeOutputs = ReadonlyMap<CallId, Pick<StoredOutput, 'output' | 'modelOutput'>>
-
 /**
  * What a database is asked for. `mostBytes`: a larger output stays where it is, and the row says its
  * length. `maxBytes`: once the rows before it have so many bytes together, a row is not read.
@@ -129,7 +126,9 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     rows: IndexedRows,
     ids: readonly CallId[],
   ): Promise<IndexedRows> =>
-    ids.length === 0 ? rows : indexRows(withOutputs(rows, await source.readOutputs(threadId, ids)))
+    ids.length === 0
+      ? rows
+      : indexRows(withOutputs(rows, await readOutputs(threadId, ids, rows, source)))
 
   /** One turn by itself: all of it, or without its large results, as `results` says. */
   const fillTurn = async (

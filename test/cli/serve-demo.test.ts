@@ -20,7 +20,11 @@ const start = async (env: Readonly<Record<string, string>> = {}, ...args: readon
     const { results } = (await response.json()) as { results: readonly { name: string }[] }
     return results.map(({ name }) => name)
   }
-  return { ask, tools }
+  const thread = async (id: string): Promise<unknown> => {
+    const response = await fetch(`${server.url}/api/threads/${encodeURIComponent(id)}`)
+    return response.json()
+  }
+  return { ask, tools, thread }
 }
 
 describe('holdfast serve with the demo model and no config', () => {
@@ -49,6 +53,23 @@ describe('holdfast serve with the demo model and no config', () => {
     const { ask } = await start({ HOLDFAST_DEMO_CHARGES: charges })
     expect(await ask('charge card')).toContain('I charged')
     expect(readFileSync(charges, 'utf8').trim().split('\n')).toHaveLength(1)
+  })
+
+  it('[FK3] names a thread that nobody named, unless a config says not to', async () => {
+    const { ask, thread } = await start()
+    const text = 'weather in Paris'
+    await ask(text)
+    await expect
+      .poll(() => thread(text))
+      .toMatchObject({ title: 'Weather in Paris', titledBy: 'model' })
+    const config = join(
+      temporaryFolder({ 'own.mjs': 'export default { title: false }' }),
+      'own.mjs',
+    )
+    const silent = await start({}, '--config', config)
+    await silent.ask(text)
+    await silent.ask('stock ACME')
+    expect(await silent.thread(text)).toMatchObject({ title: text, titledBy: null })
   })
 
   it('has the tools of a config alone, where that has any', async () => {

@@ -60,9 +60,8 @@ it('[FK3] names a thread after its first answer, once, with what the call used, 
   const renamed = changes?.changes.flatMap((change) =>
     change.kind === 'event' && change.event.type === 'thread-renamed' ? [change.event] : [],
   )
-  expect(renamed).toEqual([
-    expect.objectContaining({ by: 'model', model: 'namer', usage: expect.any(Object) }),
-  ])
+  expect(renamed).toMatchObject([{ by: 'model', model: 'namer' }])
+  expect(Object.keys(renamed?.[0]?.usage ?? {})).toContain('totalTokens')
   expect(asked).toHaveLength(1)
   expect(asked[0]).toContain('User: Which is it?')
   expect(asked[0]).toContain('Assistant: The capital of France is Paris.')

@@ -55,7 +55,7 @@ const upload = (url: string, owner: string) =>
   })
 
 describe('one person who takes all they can', () => {
-  it('[OP7 FL1] has so many uploads that never end; another is refused, and others are not', async () => {
+  it('[OP7b FL1] has so many uploads that never end; another is refused, and others are not', async () => {
     const { url } = await start({ limits: { transfersPerOwner: 3 } })
     const open = await Promise.all(
       Array.from({ length: 3 }, () => beginUpload(url, '/api/files', 'text/plain', 'eve')),
@@ -66,7 +66,7 @@ describe('one person who takes all they can', () => {
     await expect.poll(async () => (await upload(url, 'eve')).status).toBe(201)
   })
 
-  it('[OP7 FL1] has so many downloads that they do not read, and gets their places back', async () => {
+  it('[OP7b FL1] has so many downloads that they do not read, and gets their places back', async () => {
     const { url } = await start({ limits: { transfersPerOwner: 2 } })
     const { id } = (await (await upload(url, 'eve')).json()) as { readonly id: string }
     const fetchFile = () =>
@@ -79,7 +79,7 @@ describe('one person who takes all they can', () => {
     expect((await fetchFile()).status).toBe(206)
   })
 
-  it('[OP7] has so many imports at once, whose bodies are held; another is refused before it is read', async () => {
+  it('[OP7b] has so many imports at once, whose bodies are held; another is refused before it is read', async () => {
     const { url } = await start({ limits: { jobsPerOwner: 2 } })
     const begin = () => beginUpload(url, '/api/import', 'application/json', 'eve')
     const open = [await begin(), await begin()]
@@ -99,7 +99,7 @@ describe('one person who takes all they can', () => {
     await expect.poll(() => take('eve')).toBe(200)
   })
 
-  it('[OP7 VR4] has so many forks at once', async () => {
+  it('[OP7b VR4] has so many forks at once', async () => {
     const { url, holdfast } = await start({ limits: { jobsPerOwner: 1 } })
     const threadId = 'a-thread-of-eve-to-copy'
     await holdfast.post(

@@ -286,7 +286,9 @@ describe('what went wrong in the host’s own code', () => {
       400,
       {
         code: 'bad-choices',
-        message: expect.stringMatching(/^The choices could not be checked\. \(error .{8}\)$/),
+        message: expect.stringMatching(
+          /^The choices could not be checked\. \(error .{8}\)$/,
+        ) as string,
       },
     ])
     expect(records).toMatchObject([{ ...error, cause: { message: secret } }])

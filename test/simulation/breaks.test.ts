@@ -1,4 +1,10 @@
-import { HoldfastError, type HoldfastOptions, type NewEvent, type PlannedCommit } from 'holdfast'
+import {
+  HoldfastError,
+  type HoldfastOptions,
+  type NewEvent,
+  type PlannedCommit,
+  type ShareRecords,
+} from 'holdfast'
 import type { FileRecords } from 'holdfast/store'
 import { simulate, type SimulationOptions } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
@@ -14,6 +20,7 @@ import {
   openWithFence,
   renumbered,
   rewriting,
+  showingLater,
 } from './broken-stores.ts'
 import { stores } from './run-seeds.ts'
 
@@ -134,6 +141,34 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break, wor
       })),
     },
     /kept/,
+  ],
+  [
+    'FK4',
+    'an engine that stores another rating than was given',
+    rewritten((event) =>
+      event.type === 'feedback-given' && event.rating === 'down'
+        ? { ...event, rating: 'up' }
+        : event,
+    ),
+  ],
+  [
+    'FK5',
+    'a store whose links show less than was shared',
+    {
+      openStore: openBroken(({ shares }) => ({
+        shares: {
+          ...(shares as ShareRecords),
+          add: async (id, texts) => shares?.add(id, texts.slice(1)),
+        },
+      })),
+    },
+  ],
+  [
+    'FK5',
+    'a store whose links show what came after they were made',
+    {
+      openStore: openBroken((store) => ({ shares: showingLater(store) })),
+    },
   ],
   [
     'VR4',

@@ -5,9 +5,12 @@ import {
   type NewEvent,
   planCommit,
   type PlannedCommit,
+  type ShareRecords,
   type Store,
+  type ThreadId,
 } from 'holdfast'
 import type { FileRecords } from 'holdfast/store'
+import { toSharedMessage } from '../../src/views/shared-message.ts'
 import type { OpenStore } from './run-seeds.ts'
 
 /** The memory store with some verbs replaced. */
@@ -45,6 +48,32 @@ export const changing = (store: Store, change: (append: Append) => Append): Stor
 })
 
 /** Every file that was ever begun counts as unused. */
+/** Reads what a link shows from the thread as it is, instead of from the copy. */
+export function showingLater(store: Store): ShareRecords {
+  const records = store.shares as ShareRecords
+  const threads = new Map<string, ThreadId>()
+  return {
+    ...records,
+    begin(share) {
+      threads.set(share.id, share.threadId)
+      return records.begin(share)
+    },
+    async readTexts(query) {
+      const threadId = threads.get(query.id) ?? ''
+      const live = { before: null, limit: 1_000, live: 'include', results: 'full' } as const
+      const page = await store.readPage({ threadId, ...live })
+      const messages = page?.messages.toReversed() ?? []
+      const texts = messages
+        .filter((message) => toSharedMessage(message, 1) !== null)
+        .map((message, index) => ({
+          nth: index + 1,
+          body: JSON.stringify(toSharedMessage(message, index + 1)),
+        }))
+      return { texts: texts.toReversed(), hasMore: false }
+    },
+  }
+}
+
 export function collectingAll({ files }: Store): FileRecords {
   const records = files as FileRecords
   const begun: string[] = []

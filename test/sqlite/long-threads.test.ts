@@ -34,9 +34,9 @@ async function writeLongThread(store: Store, id: string, turns = 1_000): Promise
 /** How many turns of the event loop others have while work is done. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
-  let isOver = false
-  const working = work().finally(() => (isOver = true))
-  while (!isOver) {
+  const over = new AbortController()
+  const working = work().finally(() => over.abort())
+  while (!over.signal.aborted) {
     await setImmediate()
     turns++
   }
@@ -46,7 +46,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 
 const tables = ['threads', 'messages', 'events', 'calls', 'search_texts', 'search_words'] as const
 
-it('[OP7 OP5c] a long thread is exported, searched and deleted in many turns of the event loop', async () => {
+it('[OP7b OP5c] a long thread is exported, searched and deleted in many turns of the event loop', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
@@ -70,7 +70,7 @@ it('[OP7 OP5c] a long thread is exported, searched and deleted in many turns of 
   await holdfast.close()
 })
 
-it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
+it('[OP7b OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
@@ -110,22 +110,22 @@ it('[OP7 OP5c] a process that dies while it deletes leaves nothing that anybody 
   await found.close()
 })
 
-it('[OP7 VR4] a long thread is forked in many turns of the event loop, and is there at once as a whole', async () => {
+it('[OP7b VR4] a long thread is forked in many turns of the event loop, and is there at once as a whole', async () => {
   const file = temporaryFile()
   const store = openStore(file)
   await writeLongThread(store, 'long')
   const holdfast = createHoldfast({ store, model: scriptedModel(() => []), recoverEveryMs: 0 })
   const seen = new Set<unknown>()
-  let isForked = false
+  const forked = new AbortController()
   const looking = (async () => {
-    while (!isForked) {
+    while (!forked.signal.aborted) {
       const { results } = await holdfast.threads.list({ ownerId: 'ann' })
       seen.add(JSON.stringify(results.map(({ id, seq }) => [id, seq > 0])))
       await setImmediate()
     }
   })()
   const turns = await turnsDuring(() => holdfast.threads.fork('long', { id: 'copy' }))
-  isForked = true
+  forked.abort()
   await looking
   expect(turns).toBeGreaterThan(3)
   for (const list of seen) {
@@ -150,7 +150,7 @@ it('[OP7 VR4] a long thread is forked in many turns of the event loop, and is th
   await holdfast.close()
 })
 
-it('[OP7 VR4] a process that dies while it forks leaves nothing that anybody sees, and nothing for long', async () => {
+it('[OP7b VR4] a process that dies while it forks leaves nothing that anybody sees, and nothing for long', async () => {
   const file = temporaryFile()
   let at = 1_000_000
   const store = openStore(file, { now: () => at })

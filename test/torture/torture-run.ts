@@ -193,6 +193,11 @@ async function watchHealth({ fleet, over }: Storm): Promise<number> {
 async function awaitStreams(storm: Storm): Promise<readonly string[]> {
   const random = storm.randomFor('readers at the end')
   const until = performance.now() + streamsEndMs
+  // A message that a stop has held is answered once a person sends it on (IN5): until then its stream is rightly open.
+  for (const { threadId, owner } of storm.streams) {
+    const release = `${storm.fleet.pick(random)}/api/threads/${threadId}/queue/release`
+    await askJson(release, { owner, method: 'POST' })
+  }
   while (storm.streams.size > 0 && performance.now() < until) await pause(100)
   const endless: string[] = []
   for (const stream of storm.streams) {
@@ -201,6 +206,8 @@ async function awaitStreams(storm: Storm): Promise<readonly string[]> {
     const answer = await ask(resume, { owner })
     await answer?.body?.cancel()
     if (answer?.status !== 204) continue
+    const page = await readPage(storm, random, threadId, 'limit=1')
+    if (page == null || (page.queue ?? []).length > 0) continue
     // It may have ended just now.
     const patience = performance.now() + endlessMs
     while (storm.streams.has(stream) && performance.now() < patience) await pause(100)

@@ -1,5 +1,4 @@
 import type { ThreadItem } from 'holdfast/client'
-import { Icon } from 'holdfast/widgets'
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { goTo, threadPath } from '../place.ts'
 import { ThreadMenu } from './thread-menu.tsx'
@@ -57,7 +56,6 @@ export function ThreadLink({ thread, isCurrent, onOpen, actions }: ThreadLinkPro
       <a dir="auto" href={path} aria-current={isCurrent ? 'page' : undefined} onClick={open}>
         {title}
       </a>
-      {pinned && !archived && <Icon name="pin" />}
       <ThreadMenu
         title={title}
         actions={[

@@ -31,7 +31,10 @@ export function createPostgresSearch(run: RunStatement, schema: string): SearchI
     async find({ ownerId, terms, limit, before }) {
       const [at, id] = before ?? [Number.MAX_SAFE_INTEGER, 0]
       const values = [ownerId, toQuery(terms), at, id, limit]
-      const rows = await run<HitRow>(statements.find, values)
+      // A common word has enough hits among the newest; a rare one is found by the index of words. Left to itself
+      // PostgreSQL walks all texts for a word that it takes to be common, and guesses so of words it does not know.
+      const newest = await run<HitRow>(statements.findNewest, values)
+      const rows = newest.length === limit ? newest : await run<HitRow>(statements.find, values)
       return rows.map((row): SearchHit => ({
         place: [row.at, row.id],
         threadId: row.threadId,
@@ -81,16 +84,38 @@ export const searchStatements = (schema: string) => ({
      ON CONFLICT (thread_id, seq) DO UPDATE SET
        owner_id = excluded.owner_id, at = excluded.at, words = excluded.words`,
   ),
+  findNewest: statement(
+    'find-newest-texts',
+    toFind(
+      schema,
+      `SELECT thread_id, seq, at, id FROM (
+         SELECT * FROM ${schema}.search_texts
+         WHERE owner_id = $1 AND (at, id) < ($3::bigint, $4::bigint)
+         ORDER BY at DESC, id DESC LIMIT ${newestTexts}) AS newest
+       WHERE words @@ $2::tsquery
+       ORDER BY at DESC, id DESC LIMIT 3 * $5::integer`,
+    ),
+  ),
   find: statement(
     'find-texts',
-    `SELECT s.at, s.id, t.id AS "threadId", t.title, m.message_id AS "messageId", m.role
-     FROM ${schema}.search_texts s JOIN ${schema}.threads t ON t.id = s.thread_id
-     LEFT JOIN ${schema}.messages m
-       ON m.thread_id = s.thread_id AND m.seq = s.seq AND m.retired_seq IS NULL
-     WHERE s.owner_id = $1 AND t.owner_id = $1 AND s.words @@ $2::tsquery
-       AND (s.at, s.id) < ($3::bigint, $4::bigint) AND (s.seq = 0 OR m.seq IS NOT NULL)
-     ORDER BY s.at DESC, s.id DESC LIMIT $5`,
+    toFind(
+      schema,
+      `SELECT thread_id, seq, at, id FROM ${schema}.search_texts
+       WHERE owner_id = $1 AND words @@ $2::tsquery AND (at, id) < ($3::bigint, $4::bigint)`,
+    ),
   ),
 })
+
+/** So many texts are looked at one by one before the index of words is asked. */
+const newestTexts = 1_000
+
+const toFind = (schema: string, found: string): string =>
+  `WITH s AS MATERIALIZED (${found})
+   SELECT s.at, s.id, t.id AS "threadId", t.title, m.message_id AS "messageId", m.role
+   FROM s JOIN ${schema}.threads t ON t.id = s.thread_id
+   LEFT JOIN ${schema}.messages m
+     ON m.thread_id = s.thread_id AND m.seq = s.seq AND m.retired_seq IS NULL
+   WHERE t.owner_id = $1 AND (s.seq = 0 OR m.seq IS NOT NULL)
+   ORDER BY s.at DESC, s.id DESC LIMIT $5`
 
 const statement = (name: string, text: string): Statement => ({ name: `holdfast-${name}`, text })

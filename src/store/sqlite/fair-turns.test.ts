@@ -23,7 +23,7 @@ describe('turns at the database', () => {
   it('[OP7] count anew in each turn of the event loop', async () => {
     let at = 0
     const takeTurn = createFairTurns(() => at)
-    takeTurn()
+    expect(takeTurn()).toBeUndefined()
     await setImmediate()
     at = 100
     expect(takeTurn()).toBeUndefined()

@@ -27,11 +27,11 @@ export function hideThread(
 }
 
 /** Removes what is left of threads that are nobody's. Two that do it at once do each other no harm. */
-export async function removeHidden({ read, write }: AsyncConnection): Promise<void> {
+export async function removeHidden(connection: AsyncConnection): Promise<void> {
   for (;;) {
-    const found = await read(({ findHidden }) => findHidden.get())
+    const found = await connection.read(({ findHidden }) => findHidden.get())
     if (found === undefined) return
-    while (!(await write((statements) => removeSlice(statements, found.thread))));
+    while (!(await connection.write((statements) => removeSlice(statements, found.thread))));
   }
 }
 

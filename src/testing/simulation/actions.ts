@@ -2,6 +2,7 @@ import type { ThreadId } from '../../core/ids.ts'
 import type { Cluster } from './cluster.ts'
 import { decide, findWaiting, addToolOutput, randomDecision, resolve } from './decision-actions.ts'
 import { collectFiles, deleteFork, uploadFile } from './file-actions.ts'
+import { giveFeedback, shareThread } from './keep-actions.ts'
 import { type MessageActions, stop } from './message-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { forkThread, showVersion } from './version-actions.ts'
@@ -19,6 +20,8 @@ export function performRandomAction(cluster: Cluster, messageActions: MessageAct
     [1.5, () => messageActions.regenerate(threadId, process)],
     [2, () => showVersion(cluster, threadId, process)],
     [0.7, () => forkThread(cluster, threadId, process)],
+    [1.5, () => giveFeedback(cluster, threadId, process)],
+    [1, () => shareThread(cluster, threadId, process)],
     [2, () => uploadFile(cluster, process)],
     [1, () => collectFiles(cluster, process)],
     [cluster.forks.size > 0 ? 1 : 0, () => deleteFork(cluster, process)],

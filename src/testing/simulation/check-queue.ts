@@ -4,7 +4,7 @@ import type { ThreadView } from '../../core/fold-thread.ts'
 import type { MessageId } from '../../core/ids.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
-import type { Report } from './oracle.ts'
+import type { Report } from './report.ts'
 
 /**
  * What one commit may do with what waits. Written apart from the plan of the engine, so that a wrong plan shows: the next

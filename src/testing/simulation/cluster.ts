@@ -1,6 +1,6 @@
 import type { foldThread } from '../../core/fold-thread.ts'
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
-import { parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import { parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../../core/ids.ts'
 import type { Holdfast } from '../../engine/create-holdfast.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
 import type { Store } from '../../store/store.ts'
@@ -11,12 +11,19 @@ import {
   withoutFaults,
   type FaultProfile,
 } from './fault-injecting-store.ts'
-import { createSimulatedFiles, type SimulatedFiles } from './file-actions.ts'
+import { createSimulatedFiles, type SimulatedFiles } from './simulated-files.ts'
 import { createObserver } from './observer.ts'
 import type { Report, Oracle } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createProcess, type SimulatedProcess } from './simulated-process.ts'
 import { createViewer, type Viewer } from './viewer.ts'
+
+/** What a link has to show, from its making to the end. */
+export interface SharedLink {
+  readonly id: string
+  readonly threadId: ThreadId
+  readonly seq: Seq
+}
 
 /** The simulated processes, viewers and users over one store, with everything that one seed decides. */
 export interface Cluster {
@@ -27,6 +34,8 @@ export interface Cluster {
   readonly threads: readonly ThreadId[]
   /** Those that were made of them and not deleted. */
   readonly forks: Set<ThreadId>
+  /** The links that were made. */
+  readonly links: SharedLink[]
   readonly fileStore: SimulatedFiles
   /** The addresses of all files that were uploaded. */
   readonly uploads: string[]
@@ -90,6 +99,7 @@ export async function createCluster(parts: ClusterParts): Promise<Cluster> {
     store,
     threads,
     forks: new Set(),
+    links: [],
     fileStore,
     uploads: [],
     processes,

@@ -34,6 +34,8 @@ export const coverageKinds = [
   'regenerate',
   'show',
   'fork',
+  'feedback',
+  'share',
   'fork-deleted',
   'file-uploaded',
   'file-collected',

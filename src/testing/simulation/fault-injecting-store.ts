@@ -2,6 +2,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { HoldfastOptions } from '../../engine/options.ts'
+import type { ShareRecords } from '../../store/share-records.ts'
 import type { FileRecords } from '../../store/file-records.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, ChangeNotification, Store } from '../../store/store.ts'
@@ -233,6 +234,7 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Faul
       store.watch((notification) => deliver(listener, notification), followed),
     close: async () => {},
     ...(store.files === undefined ? {} : { files: wrapRecords(store.files, call) }),
+    ...(store.shares === undefined ? {} : { shares: wrapShares(store.shares, call) }),
   }
   return { store: faultInjecting, fileStore: wrapFiles(parts.fileStore, call) }
 }
@@ -253,6 +255,16 @@ const wrapRecords = (files: FileRecords, call: Call): FileRecords => ({
   claimUnused: (query) => call('claim unused', () => files.claimUnused(query), true),
   name: (...asked) => call('name files', () => files.name(...asked), true),
   forget: (ids) => call('forget files', () => files.forget(ids), true),
+})
+
+const wrapShares = (shares: ShareRecords, call: Call): ShareRecords => ({
+  begin: (share) => call('begin share', () => shares.begin(share), true, false),
+  add: (...asked) => call('add to share', () => shares.add(...asked), true, false),
+  finish: (share) => call('finish share', () => shares.finish(share), true, false),
+  read: (id) => call('read share', () => shares.read(id)),
+  readTexts: (query) => call('read shared texts', () => shares.readTexts(query)),
+  list: (threadId) => call('list shares', () => shares.list(threadId)),
+  remove: (...asked) => call('remove share', () => shares.remove(...asked), true, false),
 })
 
 const wrapFiles = (files: FileStore, call: Call): FileStore => ({

@@ -2,32 +2,9 @@ import { type FileId, fileIdOf, type FileRecord, toFileUrl } from '../../core/fi
 import type { LedgerEvent } from '../../core/event.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { Message, UserPart } from '../../core/message.ts'
-import type { FileStore } from '../../files/file-store.ts'
-import { memoryFiles } from '../../files/memory-files.ts'
 import type { Cluster } from './cluster.ts'
+import { unusedMs } from './simulated-files.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
-
-/** The bytes of the files of all processes, with the ids of those that are there. */
-export interface SimulatedFiles extends FileStore {
-  readonly ids: ReadonlySet<FileId>
-}
-
-export function createSimulatedFiles(): SimulatedFiles {
-  const files = memoryFiles()
-  const ids = new Set<FileId>()
-  return {
-    ...files,
-    ids,
-    async write(id, content, about) {
-      await files.write(id, content, about)
-      ids.add(id)
-    },
-    async remove(id) {
-      await files.remove(id)
-      ids.delete(id)
-    },
-  }
-}
 
 /** A user uploads a file. Its id is no part of the trace: it differs in every run. */
 export function uploadFile(cluster: Cluster, process: SimulatedProcess): void {
@@ -123,8 +100,6 @@ async function collectAll(cluster: Cluster, process: SimulatedProcess): Promise<
   }
 }
 
-/** How long the processes keep what no message names, in virtual milliseconds. */
-export const unusedMs = 2_000
 /** Longer than a file is kept for a message that may still come. */
 const reservedMs = 150_000
 

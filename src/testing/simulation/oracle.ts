@@ -13,6 +13,7 @@ import type { Message, Part, Turn } from '../../core/message.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult } from '../../store/store.ts'
 import { checkJoin, checkQueue } from './check-queue.ts'
+import type { Report } from './report.ts'
 
 /** A rule that was seen broken. */
 export interface Violation {
@@ -23,8 +24,7 @@ export interface Violation {
   readonly step: number
 }
 
-/** Reports a broken rule; the first one ends the simulation. */
-export type Report = (rule: string, message: string) => void
+export type { Report }
 
 /**
  * Holds the expected state of one thread: it sees every append between the processes and the store, in the order
@@ -236,6 +236,7 @@ const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
   'call-resolved',
   'call-settled',
   'turn-ended',
+  'feedback-given',
 ])
 
 /** Events that only the run of a turn may append. */

@@ -6,6 +6,7 @@ import { checkAnsweredOnce } from './check-queue.ts'
 import { checkPages, findDifference } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import { addToolOutput, decide, isWaiting, resolve } from './decision-actions.ts'
+import { checkLink } from './keep-actions.ts'
 import type { MessageActions } from './message-actions.ts'
 
 const roundMs = 3_500
@@ -66,6 +67,7 @@ function answerAll(cluster: Cluster, threadId: ThreadId): void {
 export async function checkEnd(cluster: Cluster, messageActions: MessageActions): Promise<void> {
   for (const request of cluster.requests.open) cluster.report('CR1', `never answered: ${request}`)
   for (const threadId of cluster.threads) await checkThread(cluster, messageActions, threadId)
+  for (const link of cluster.links) await checkLink(cluster, link)
 }
 
 async function checkThread(

@@ -96,10 +96,19 @@ export function createScheduler(random: Random): Scheduler {
 }
 
 /**
- * A tick runs when no promise can go on, so after a few of them all promise work of a task is done. Code that
- * waits for real time or for another thread would still be under way; then a seed would not decide the order.
+ * A tick runs when no promise can go on, so after a few of them all promise work of a task is done, and after a turn of the
+ * event loop also what was put off until then. Code that waits for real time or for another thread would still be under
+ * way; then a seed would not decide the order.
  */
 async function drained(): Promise<void> {
+  await ticks()
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+  await ticks()
+}
+
+async function ticks(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await new Promise<void>((resolve) => {
       process.nextTick(resolve)

@@ -14,7 +14,7 @@ import {
   type ScriptPart,
 } from '../scripted-model.ts'
 import type { CoverageKind } from './coverage.ts'
-import { unusedMs } from './file-actions.ts'
+import { unusedMs } from './simulated-files.ts'
 import type { FaultProfile } from './fault-injecting-store.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createTools, toolNames, toolPolicies, type ToolWatch } from './simulated-tools.ts'

@@ -96,13 +96,14 @@ async function checkFork(
 const isOpen = (message: Message): boolean =>
   message.role === 'assistant' && message.progress.status !== 'ended'
 
-/** Turns and calls have ids of their own in a copy, and nothing stands where it stood. */
+/** Turns and calls have ids of their own in a copy, nothing stands where it stood, and what was said of an answer is said of that one. */
 function withoutPlace({ versions: _, ...message }: Message): Message {
   const place = { seq: 0, id: '' as MessageId }
   if (message.role !== 'assistant') return { ...message, seq: 0 }
+  const { feedback: __, ...turn } = message
   const steps = message.steps.map((step) => ({
     ...step,
     parts: step.parts.map((part) => (part.type === 'call' ? { ...part, id: '' } : part)),
   }))
-  return { ...message, ...place, lastSeq: 0, steps }
+  return { ...turn, ...place, lastSeq: 0, steps }
 }

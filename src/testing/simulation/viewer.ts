@@ -96,8 +96,8 @@ export function createViewer(parts: ViewerParts): Viewer {
       const query = { threadId, limit, before: null, live: 'include', results: 'full' } as const
       const page = await process.store.readPage(query).catch(() => null)
       if (page === null) return
-      view = { seq: page.seq, messages: page.messages.toReversed() }
-      from = page.hasMore ? (view.messages[0]?.seq ?? 0) : 0
+      from = page.hasMore ? (page.messages.at(-1)?.seq ?? 0) : 0
+      view = { seq: page.seq, from, messages: page.messages.toReversed() }
       const expected = oracle.viewAt(page.seq)?.messages.filter(({ seq }) => seq >= from)
       const difference = findDifference(view.messages, expected ?? [])
       if (difference !== undefined) report('LG4', `${name}'s page at ${page.seq} ${difference}`)

@@ -1,5 +1,5 @@
 // A page that uses nothing but the kit, in strict mode. Its address says what is to be shown:
-// /THREAD?new, with throws=TOOL for a card that cannot be drawn, picky=TOOL for one that cannot before its text is there, dir=rtl,
+// /THREAD?new, with throws=TOOL for a card that cannot be drawn, picky=TOOL for one that cannot before its text has a heading, dir=rtl,
 // and hooks to show what they give.
 
 import 'holdfast/widgets.css'
@@ -28,7 +28,7 @@ let made = 0
 function PickyCard({ input }: CardProps): ReactNode {
   const [number] = useState(() => ++made)
   const { text } = input as { readonly text?: string }
-  if (text === undefined) throw new Error('The text has not come yet.')
+  if (text?.includes('## ') !== true) throw new Error('The text has not come yet.')
   return (
     <p className="picky-card" data-made={number}>
       {text}
