@@ -32,12 +32,33 @@ describe('an answer', () => {
   const text = `data: ${JSON.stringify(start)}\n\n`
   it.each<readonly [string, Answer, unknown]>([
     ['that is whole', () => eventStream(`${text}data: [DONE]\n\ndata: {}\n\n`), [start]],
-    ['that breaks off in a chunk', () => eventStream(`${text}data: {"ty`), [start]],
     ['with a chunk that is not JSON', () => eventStream(`${text}data: {\n\n`), [start, 'broken']],
   ])('[RS3] %s', async (_, answer, expected) => {
     const { transport } = open(answer)
     expect(await read(await transport.sendMessages(sending))).toEqual(expected)
     expect(await read(await transport.reconnectToStream({ chatId: 't' }))).toEqual(expected)
+  })
+
+  it('[RS10] that breaks off: which message it was is asked for; an answer that is made anew is not begun twice', async () => {
+    const begun = `data: {"type":"start","messageId":"m 1"}\n\n`
+    const { server, transport } = open(({ line }) =>
+      eventStream(line.includes('?message=') ? `${begun}data: [DONE]\n\n` : begun),
+    )
+    const trigger = 'regenerate-message'
+    const expected = [{ type: 'start', messageId: 'm 1' }]
+    expect(await read(await transport.sendMessages(sending))).toEqual(expected)
+    expect(await read(await transport.sendMessages({ ...sending, trigger }))).toEqual(expected)
+    expect(await read(await transport.reconnectToStream({ chatId: 't' }))).toEqual(expected)
+    const again = 'GET /api/chat/t/stream?message=m+1'
+    expect(server.taken()).toEqual([
+      ...['POST /api/chat', again],
+      ...['POST /api/chat', again],
+      ...['GET /api/chat/t/stream', again],
+    ])
+    expect(new Set(server.requests.map(({ headers }) => headers['a']))).toEqual(new Set(['own']))
+    const silent = open(() => eventStream(''))
+    expect(await read(await silent.transport.sendMessages({ ...sending, trigger }))).toEqual([])
+    expect(silent.server.taken()).toEqual(['POST /api/chat'])
   })
 
   it.each<readonly [string, Answer, string]>([

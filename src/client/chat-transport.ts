@@ -2,9 +2,9 @@ import { callback, checkOptions, type OptionRule, type OptionTable } from '../co
 import { withDefined } from '../core/with-defined.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { type ApiOptions, apiRules, createApi, isEventStream, rootOf } from './api.ts'
+import { type ApiOptions, apiRules, createApi, rootOf } from './api.ts'
 import type { LoadedMessage } from './loaded-message.ts'
-import { readSse } from './read-sse.ts'
+import { resumingStream } from './resuming-stream.ts'
 
 /** A value, or a function that gives it for each request, at once or later. */
 export type Resolvable<Value> = Value | PromiseLike<Value> | (() => Value | PromiseLike<Value>)
@@ -127,9 +127,9 @@ export interface SendOptions extends RequestOptions {
 export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
   /** A resumed stream begins at the beginning of the turn. */
   readonly resumeStreamIsReplay: true
-  /** Sends the newest message and streams the turn that answers it. */
+  /** Sends the newest message and streams the turn that answers it, over another connection where one breaks (RS10). */
   sendMessages(options: SendOptions): Promise<ReadableStream<Chunk>>
-  /** Streams the live turn from its beginning; null where there is nothing to resume. */
+  /** Streams the live turn from its beginning, as above; null where there is nothing to resume. */
   reconnectToStream(options: RequestOptions): Promise<ReadableStream<Chunk> | null>
   /**
    * What the chat begins with after a reload: the newest messages, oldest first, without the turn that
@@ -197,6 +197,21 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     }
   }
 
+  /** A turn from its beginning: the one of this message, or whichever runs. */
+  const resume = async (
+    resuming: RequestOptions,
+    message: string | undefined,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<Response> => {
+    const { chatId: id, metadata, headers } = resuming
+    const base = await request({ headers, body: resuming.body, abortSignal })
+    const address = addressOf(chatPath(id, 'stream'), message === undefined ? {} : { message })
+    const change = await options.prepareReconnectToStreamRequest?.(
+      toPrepare(base, id, address, metadata),
+    )
+    return api.open(change?.api ?? address, initOf(base, change))
+  }
+
   const loadPage = (chatId: string, page: LoadedPage | null): Message[] => {
     const live = page?.live ?? null
     if (live === null) left.delete(chatId)
@@ -209,39 +224,48 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     loadPage,
 
     async sendMessages(sending) {
-      const { chatId: id, messages, trigger, messageId } = sending
+      const { chatId: id, messages, trigger, messageId, abortSignal: signal } = sending
       left.delete(id)
-      const base = await request(sending)
-      const address = addressOf('/api/chat')
-      const change = await options.prepareSendMessagesRequest?.({
-        ...toPrepare(base, id, address, sending.metadata),
-        messages: messages as Message[],
-        trigger,
-        messageId,
+      const post = async (abortSignal: AbortSignal | undefined): Promise<Response> => {
+        const base = await request({ ...sending, abortSignal })
+        const address = addressOf('/api/chat')
+        const change = await options.prepareSendMessagesRequest?.({
+          ...toPrepare(base, id, address, sending.metadata),
+          messages: messages as Message[],
+          trigger,
+          messageId,
+        })
+        // The server has the rest of the history, and believes only that.
+        const own = { ...base.body, id, messages: messages.slice(-1), trigger, messageId }
+        const { headers, ...init } = initOf(base, change)
+        return api.open(change?.api ?? address, {
+          ...init,
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(change?.body ?? own),
+        })
+      }
+      return resumingStream(await post(signal), {
+        signal,
+        again(message, until) {
+          // The same message twice is one message (RS5). To make an answer anew twice would be two answers.
+          const isSafe = trigger === 'submit-message'
+          if (isSafe && (message === undefined || isAnswer(messages))) return post(until)
+          return message === undefined ? null : resume(sending, message, until)
+        },
       })
-      // The server has the rest of the history, and believes only that.
-      const own = { ...base.body, id, messages: messages.slice(-1), trigger, messageId }
-      const { headers, ...init } = initOf(base, change)
-      const response = await api.open(change?.api ?? address, {
-        ...init,
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(change?.body ?? own),
-      })
-      return chunksOf(response)
     },
 
     async reconnectToStream(resuming) {
-      const { chatId: id } = resuming
+      const { chatId: id, abortSignal: signal } = resuming
       const message = left.get(id)
       left.delete(id)
-      const base = await request(resuming)
-      const address = addressOf(chatPath(id, 'stream'), message === undefined ? {} : { message })
-      const change = await options.prepareReconnectToStreamRequest?.(
-        toPrepare(base, id, address, resuming.metadata),
-      )
-      const response = await ifThere(api.open(change?.api ?? address, initOf(base, change)))
-      return response === null || response.status === 204 ? null : chunksOf(response)
+      const response = await ifThere(resume(resuming, message, signal))
+      if (response === null || response.status === 204) return null
+      return resumingStream(response, {
+        signal,
+        again: (started, until) => resume(resuming, started ?? message, until),
+      })
     },
 
     async load(chatId, limit = 50) {
@@ -296,19 +320,6 @@ async function ifThere<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   }
 }
 
-function chunksOf<Chunk>(response: Response): ReadableStream<Chunk> {
-  if (!isEventStream(response)) {
-    // Otherwise a page of a proxy would be an answer in which nothing is said.
-    void response.body?.cancel()
-    throw new ApiError(response.status, 'bad-answer', 'What the server answered is no stream.')
-  }
-  const events = readSse(response.body as ReadableStream<Uint8Array>)
-  return new ReadableStream<Chunk>({
-    async pull(controller) {
-      const { done, value } = await events.next()
-      if (done === true || value.data === '[DONE]') controller.close()
-      else controller.enqueue(JSON.parse(value.data) as Chunk)
-    },
-    cancel: async () => void (await events.return()),
-  })
-}
+/** What a person decided, or a result of the page's: the page has the turn so far, and is sent what follows. */
+const isAnswer = (messages: readonly unknown[]): boolean =>
+  (messages.at(-1) as { readonly role?: unknown } | undefined)?.role === 'assistant'

@@ -6,7 +6,14 @@ import { createDemoTools, demoModel } from 'holdfast/demo'
 
 /** A whole server in a process of its own: prints its address, then one JSON line per log record. */
 
-const { DB = ':memory:', OWNERS, DELAY_MS = '0', LEASE_MS = '2000', STALL_MS } = process.env
+const {
+  DB = ':memory:',
+  OWNERS,
+  DELAY_MS = '0',
+  LEASE_MS = '2000',
+  STALL_MS,
+  PORT = '0',
+} = process.env
 const store = DB.startsWith('postgres://') ? postgres(DB) : sqlite(DB)
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
@@ -32,7 +39,7 @@ const handler = createHandler(holdfast, {
       }),
 })
 const server = await listen(handler, {
-  port: 0,
+  port: Number(PORT),
   host: '127.0.0.1',
   ...(STALL_MS === undefined ? {} : { stallMs: Number(STALL_MS) }),
 })

@@ -1,0 +1,167 @@
+import { ApiError } from '../protocol/api-error.ts'
+import { isEventStream, isFinal } from './api.ts'
+import { backOffMs } from './connection.ts'
+import { type ClientClock, createNetwork, type Network, systemClock } from './network.ts'
+import { readSse } from './read-sse.ts'
+import {
+  type AnyChunk,
+  createResumedChunks,
+  isLastChunk,
+  type ResumedChunks,
+} from './resume-chunks.ts'
+
+export interface ResumingStreamOptions {
+  /**
+   * Asks for the turn again, from the same beginning. The id is that of its message, if it has said one. `null`: there
+   * is nothing to ask for, or nothing there any more.
+   */
+  readonly again: (
+    messageId: string | undefined,
+    signal: AbortSignal,
+  ) => Promise<Response | null> | null
+  /** Ends the reading. */
+  readonly signal: AbortSignal | undefined
+  readonly clock?: ClientClock
+  readonly network?: Network
+  readonly random?: () => number
+}
+
+/** How long it is tried after a stream that brought something new. */
+const patienceMs = 60_000
+
+/**
+ * The chunks of a turn, each once, over as many streams as it takes (RS10). When no further one can be had, it ends
+ * as the one that broke has ended.
+ */
+export function resumingStream<Chunk>(
+  first: Response,
+  options: ResumingStreamOptions,
+): ReadableStream<Chunk> {
+  const left = new AbortController()
+  const { signal } = options
+  const leave = () => left.abort(signal?.reason)
+  signal?.addEventListener('abort', leave, { once: true })
+  if (signal?.aborted === true) leave()
+  const chunks = follow(eventsOf(first), options, left.signal)
+  return new ReadableStream<Chunk>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value as unknown as Chunk)
+    },
+    cancel() {
+      leave()
+      void chunks.return().catch(() => undefined)
+    },
+  })
+}
+
+type Events = ReturnType<typeof readSse>
+
+/** How a stream came to its end. */
+type End =
+  | { readonly kind: 'complete' }
+  /** It tells of another turn. */
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'broken'; readonly hadNews: boolean; readonly end: () => void }
+
+async function* follow(
+  first: Events,
+  {
+    again,
+    clock = systemClock,
+    network = createNetwork(clock),
+    random = Math.random,
+  }: ResumingStreamOptions,
+  signal: AbortSignal,
+): AsyncGenerator<AnyChunk, void> {
+  const told = createResumedChunks()
+  let end = yield* passOn(first, told)
+  if (end.kind !== 'broken') return
+  let endAsBroken = end.end
+  let attempt = 0
+  let retryAfterMs = 0
+  let until = clock.now() + patienceMs
+  for (;;) {
+    // Whoever left is told so, and not that the line broke.
+    signal.throwIfAborted()
+    await network.wait(backOffMs(++attempt, random(), retryAfterMs), signal)
+    signal.throwIfAborted()
+    const opened = await open(() => again(told.messageId(), signal))
+    signal.throwIfAborted()
+    retryAfterMs = opened.kind === 'later' ? opened.retryAfterMs : 0
+    if (opened.kind === 'never') return endAsBroken()
+    if (opened.kind === 'open') {
+      told.restart()
+      end = yield* passOn(opened.events, told)
+      if (end.kind === 'complete') return
+      if (end.kind === 'foreign') return endAsBroken()
+      if (end.hadNews) {
+        endAsBroken = end.end
+        attempt = 0
+        until = clock.now() + patienceMs
+      }
+    }
+    if (clock.now() >= until) return endAsBroken()
+  }
+}
+
+/** Gives on what is new in a stream, until it ends. */
+async function* passOn(events: Events, told: ResumedChunks): AsyncGenerator<AnyChunk, End> {
+  let hadNews = false
+  let isOver = false
+  const broken = (end: () => void): End =>
+    isOver ? { kind: 'complete' } : { kind: 'broken', hadNews, end }
+  try {
+    for (;;) {
+      const item = await events.next().catch((error: unknown) => ({ error }))
+      if ('error' in item) {
+        return broken(() => {
+          throw item.error
+        })
+      }
+      if (item.done === true) return broken(() => {})
+      if (item.value.data === '[DONE]') return { kind: 'complete' }
+      const chunk = JSON.parse(item.value.data) as AnyChunk
+      if (isOfAnother(chunk, told)) return { kind: 'foreign' }
+      const fresh = told.next(chunk)
+      isOver ||= isLastChunk(chunk)
+      if (fresh === null) continue
+      hadNews = true
+      yield fresh
+    }
+  } finally {
+    void events.return().catch(() => undefined)
+  }
+}
+
+/** What a host's own address leads to need not be the turn that was asked for. */
+const isOfAnother = ({ type, messageId }: AnyChunk, told: ResumedChunks): boolean =>
+  type === 'start' && told.messageId() !== undefined && messageId !== told.messageId()
+
+type Opened =
+  | { readonly kind: 'open'; readonly events: Events }
+  | { readonly kind: 'later'; readonly retryAfterMs: number }
+  | { readonly kind: 'never' }
+
+async function open(ask: () => Promise<Response | null> | null): Promise<Opened> {
+  try {
+    const response = await ask()
+    if (response === null || response.status === 204) return { kind: 'never' }
+    return { kind: 'open', events: eventsOf(response) }
+  } catch (error) {
+    // What is no answer of the server's comes from the host's own callbacks.
+    return !(error instanceof ApiError) || isFinal(error)
+      ? { kind: 'never' }
+      : { kind: 'later', retryAfterMs: error.retryAfterMs }
+  }
+}
+
+function eventsOf(response: Response): Events {
+  if (!isEventStream(response)) {
+    // Otherwise a page of a proxy would be an answer in which nothing is said.
+    void response.body?.cancel()
+    throw new ApiError(response.status, 'bad-answer', 'What the server answered is no stream.')
+  }
+  return readSse(response.body as ReadableStream<Uint8Array>)
+}
