@@ -1,5 +1,4 @@
 import type { ModelMessage } from 'ai'
-import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
 import { type ContinueText, projectPrompt } from '../views/model-prompt.ts'
@@ -13,6 +12,7 @@ import { createFileLoader } from './file-loader.ts'
 import type { EngineFiles } from './files.ts'
 import type { RunHooks } from './hooks.ts'
 import { createModelList, namesOf } from './model-list.ts'
+import { noModel } from './no-model.ts'
 import type { EngineOptions } from './options.ts'
 import { createStepPreparer } from './prepare-call.ts'
 import { createPromptFiles } from './prompt-files.ts'
@@ -36,13 +36,6 @@ export interface RunParts {
   /** A person asked for more although the turn was over: begin with a step. */
   readonly force: boolean
 }
-
-/** Said before anything is stored, where there is nobody who could answer. */
-export const noModel = (): HoldfastError =>
-  new HoldfastError(
-    'no-model',
-    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone.',
-  )
 
 /** What there is of a run before it has its agent: enough to end the turn. */
 export interface BegunRun extends RunParts {

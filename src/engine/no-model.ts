@@ -1,8 +1,8 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { noModel } from './create-run.ts'
 
-/** Said at the door to whoever asks for an answer where nobody could give one, with what to do about it. */
-export function noModelHere(): HoldfastError {
-  const { code, message } = noModel()
-  return new HoldfastError(code, `${message} Give \`createHoldfast\` a \`model\` or an \`agent\`.`)
-}
+/** Said before anything is stored, where there is nobody who could answer, with what to do about it. */
+export const noModel = (): HoldfastError =>
+  new HoldfastError(
+    'no-model',
+    'There is no model here: `createHoldfast` was given none, and answers come from `record` alone. Give it a `model` or an `agent`.',
+  )

@@ -10,6 +10,7 @@ import { checkNames } from './check-names.ts'
 import { endFromOutside } from './end-from-outside.ts'
 import { pauseOf } from './clock.ts'
 import type { Engine } from './engine.ts'
+import { noModel } from './no-model.ts'
 import { checkRoom } from './queue-input.ts'
 import { readDownTo } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
@@ -134,7 +135,7 @@ async function releaseQueue(
     const { kind } = await engine.append({ ...stand, events: [released] })
     return kind === 'appended' ? 'released' : 'stale'
   }
-  if (!engine.agents.canAnswer) throw new HoldfastError('no-model', 'There is no model here.')
+  if (!engine.agents.canAnswer) throw noModel()
   const begun = await endFromOutside(engine, { ...stand, ownerId }, [released], 'completed')
   return begun.kind === 'appended' ? 'released' : 'stale'
 }

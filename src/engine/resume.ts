@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 import { readLatest } from './read-latest.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { isOther } from './thread-scope.ts'
-import { noModelHere } from './no-model.ts'
+import { noModel } from './no-model.ts'
 
 export type ContinueResult =
   | { readonly kind: 'continued'; readonly turnId: MessageId; readonly after: Seq }
@@ -20,7 +20,7 @@ export async function continueTurn(
   threadId: ThreadId,
   ownedBy?: OwnerId,
 ): Promise<ContinueResult> {
-  if (!engine.agents.canAnswer) throw noModelHere()
+  if (!engine.agents.canAnswer) throw noModel()
   return retryWhileStale(pauseOf(engine.clock), async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null || isOther(latest.ownerId, ownedBy)) return { kind: 'no-thread' }

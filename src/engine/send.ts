@@ -24,7 +24,7 @@ import { enqueue, findQueued, type QueuedResult, taken } from './queue-input.ts'
 import { readDownTo } from './read-latest.ts'
 import { takeOver } from './recover.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { noModelHere } from './no-model.ts'
+import { noModel } from './no-model.ts'
 import { stopRun } from './stop.ts'
 import { type NewThreadRequest, toNewThread } from './new-thread.ts'
 import { hasJoined, isMessage, joined, repeated, type SentBefore, turnOf } from './sent-before.ts'
@@ -274,7 +274,7 @@ async function attempt(
   plan: () => Promise<Plan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
-  if (work === undefined && !engine.agents.canAnswer) throw noModelHere()
+  if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()

@@ -232,7 +232,7 @@ describe('what a verb is given', () => {
   it('[CF1] without a model, whoever asks for an answer is told what to do', async () => {
     const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
     const create = { ownerId: 'ana' }
-    const words = 'Give `createHoldfast` a `model` or an `agent`.'
+    const words = 'Give it a `model` or an `agent`.'
     await expect(holdfast.send({ threadId: 't', message: { parts }, create })).rejects.toThrow(
       words,
     )
