@@ -36,4 +36,4 @@ const handler = createHandler(kept.holdfast, {
   },
 })
 
-export { handler as DELETE, handler as GET, handler as PATCH, handler as POST }
+export { handler as DELETE, handler as GET, handler as OPTIONS, handler as PATCH, handler as POST }
