@@ -17,11 +17,12 @@ export const eventRules: readonly HttpRule[] = [
       await client.post('/api/threads', { id: threadId })
       const feed = await openFeed(client, threadId)
       const stream = await openChat(client, { threadId }, userText('search my notes for milk'))
-      const [view] = await Promise.all([feed.until(isEnded), readChunks(stream)])
+      await Promise.all([feed.until(isEnded), readChunks(stream)])
       const page = await readMessages(client, threadId)
+      // Behind the answer a title may have come (FK3): the feed has all that the page has.
+      const view = await feed.until(({ seq }) => seq >= page.seq)
       const folded = view.messages.map((message) => projectUiMessage(message))
       assert.deepEqual(JSON.parse(JSON.stringify(folded.toReversed())), page.results)
-      assert.equal(view.seq, page.seq)
       await feed.close()
     },
   },
