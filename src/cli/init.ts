@@ -44,8 +44,9 @@ function notEmpty(folder: string, content: readonly string[]): CliError {
   const shown = content.slice(0, 4).join(', ')
   const rest = content.length > 4 ? ` and ${content.length - 4} more` : ''
   const where = folder === '.' ? 'This folder' : folder
+  const other = folder === '.' ? 'my-chat' : `${folder}-2`
   return new CliError(
-    `${where} is not empty: it has ${shown}${rest}. Nothing was written. Name a new one: \`npx holdfast init my-chat\`.`,
+    `${where} is not empty: it has ${shown}${rest}. Nothing was written. Name a new one: \`npx holdfast init ${other}\`.`,
   )
 }
 

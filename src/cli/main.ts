@@ -85,7 +85,10 @@ export async function runWith(
       terminal.print(overview())
       return 0
     }
-    if (name === undefined) throw new CliError(overview())
+    if (name === undefined) {
+      terminal.note(overview())
+      return 2
+    }
     const nearest = nearestName(
       name,
       commands.map((command) => command.name),
