@@ -249,7 +249,7 @@ const plays: readonly (readonly [rules: string, what: string, play: Play])[] = [
   ['FL1 FL2 CR1', 'upload, send, collect', 'files'],
 ]
 
-describe.each(['sqlite', 'postgres'] as const)('killed at every write on %s', (kind) => {
+describe.each(['sqlite', 'postgres'] as const)('killed at its writes on %s', (kind) => {
   it.each(plays)(
     '[%s] %s: nothing is lost, answered twice or waits for nobody',
     async (_rules, _what, play) => {
@@ -257,12 +257,13 @@ describe.each(['sqlite', 'postgres'] as const)('killed at every write on %s', (k
       const { writes } = await live(dry.database, play, 'never', 0)
       await dry.drop()
       expect(writes).toBeGreaterThan(5)
-      // The state after one write is the state before the next: each database dies at every second of the two moments,
-      // and the other one at the rest.
-      const deaths = Array.from({ length: writes }, (_, index) => ({
-        when: (index % 2 === 0) === (kind === 'sqlite') ? 'before' : 'after',
-        place: index + 1,
-      }))
+      // The state after one write is the state before the next, so one of the two moments is enough. What is planned and
+      // folded is the same on both databases: the slower one dies at every third place.
+      const places = Array.from({ length: writes }, (_, index) => index + 1)
+      const deaths =
+        kind === 'sqlite'
+          ? places.map((place) => ({ when: 'before', place }))
+          : places.filter((place) => place % 3 === 0).map((place) => ({ when: 'after', place }))
       let killed = 0
       const die = async ({ when, place }: (typeof deaths)[number]) => {
         const setup = await createSetup(kind)
