@@ -28,6 +28,7 @@ describe.skipIf(!hasBrowser)('old data in a browser', () => {
       const { page } = chat
       await page.locator('.hf-turn').first().waitFor()
       for (const toggle of await chat.widget.all()) await toggle.click()
+      for (const group of await page.locator('.hf-call-group button').all()) await group.click()
       const calls = await callsOf(app.server, name)
       expect(calls).not.toEqual([])
       const drawn = await page.locator('.hf-call').evaluateAll((all) =>

@@ -72,7 +72,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const notifications = createLocalNotifier()
   const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
-  const takeTurn = createFairTurns(options.now)
+  const takeTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
   /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */

@@ -119,22 +119,26 @@ async function ticks(): Promise<void> {
 let users = 0
 
 /**
- * Two things happen at moments that no seed decides: WebCrypto answers from a thread of its own, and what only a weak
- * reference holds goes when the garbage collector comes. While a simulation runs, `crypto.subtle.digest` computes the same
- * digest in this thread, and a weak reference holds what it is given.
+ * Three things happen at moments that no seed decides: WebCrypto answers from a thread of its own, what only a weak
+ * reference holds goes when the garbage collector comes, and work is cut where a slice of real time is over. While a
+ * simulation runs, `crypto.subtle.digest` computes the same digest in this thread, a weak reference holds what it is
+ * given, and `performance.now` stands still.
  */
 export async function withExactMoments<Result>(work: () => Promise<Result>): Promise<Result> {
   const { subtle } = crypto
   if (users++ === 0) {
+    const begun = performance.now()
     Object.defineProperty(subtle, 'digest', { configurable: true, value: digest })
+    Object.defineProperty(performance, 'now', { configurable: true, value: () => begun })
     globalThis.WeakRef = HeldRef
   }
   try {
     return await work()
   } finally {
     if (--users === 0) {
-      // The real one is on the prototype.
+      // The real ones are on the prototypes.
       Reflect.deleteProperty(subtle, 'digest')
+      Reflect.deleteProperty(performance, 'now')
       globalThis.WeakRef = collectedRef
     }
   }
