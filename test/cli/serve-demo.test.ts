@@ -37,6 +37,7 @@ describe('holdfast serve with the demo model and no config', () => {
       'get_afl_code',
       'search_notes',
       'read_note',
+      'write_note',
       'delete_note',
       'charge_card',
       'slow_tool',
