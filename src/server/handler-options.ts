@@ -114,12 +114,12 @@ export interface Limits {
   readonly followers: number
   /**
    * Imports and forks of one owner at once, in this process: each holds much in memory. More is 429.
-   * @default 2
+   * @default 6
    */
   readonly jobsPerOwner: number
   /**
    * The same of all owners together.
-   * @default 8
+   * @default 24
    */
   readonly jobs: number
   /**
@@ -154,8 +154,8 @@ export const defaultLimits: Limits = {
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
   followers: 20_000,
-  jobsPerOwner: 2,
-  jobs: 8,
+  jobsPerOwner: 6,
+  jobs: 24,
   transfersPerOwner: 100,
   transfers: 2_000,
   unreadBytesPerOwner: 33_554_432,
