@@ -55,6 +55,9 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const threadId = threadOf(request)
           // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault. Whose it is makes
           // no difference; who names a message must have seen one, and is told that it is not there.
+          if (messageId === undefined && !(await isThreadOf(context, request, threadId))) {
+            return new Response(null, { status: 204 })
+          }
           const stored =
             messageId === undefined
               ? toLive(await readLast(context, request, threadId))
@@ -223,6 +226,10 @@ async function findOwnTurn(
   await readOwned(context, request, threadId)
   throw notFound('message')
 }
+
+/** Asked for by itself where most threads are not there: a read of messages waits for the other reads of its owner. */
+const isThreadOf = async ({ holdfast }: ServerContext, request: RouteRequest, id: ThreadId) =>
+  isOwned(await holdfast.store.readThread(id), request)
 
 /** The answer that the caller's own thread ends with, if it ends with one; null if there is no such thread of theirs. */
 async function readLast(
