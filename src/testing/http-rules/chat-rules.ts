@@ -32,7 +32,9 @@ export const chatRules: readonly HttpRule[] = [
       const call = types.indexOf('tool-input-available')
       assert.ok(call > 0 && types.indexOf('tool-output-available') > call)
       const thread = await client.get<ThreadBody>(`/api/threads/${threadId}`)
-      assert.equal(thread.body.title, 'weather in Paris')
+      // Its first words, until a model has named it (FK3).
+      const { title, titledBy } = thread.body
+      assert.ok(titledBy === 'model' || title === 'weather in Paris', `the title is ${title}`)
       const page = await readMessages(client, threadId)
       assert.equal(page.results[0]?.id, messageId)
     },

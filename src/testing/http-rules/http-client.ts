@@ -21,6 +21,7 @@ export interface ErrorBody {
 export interface ThreadBody {
   readonly id: string
   readonly title: string
+  readonly titledBy: 'person' | 'model' | null
   readonly createdAt: string
   readonly updatedAt: string
   readonly queue: readonly ShownInput[]
